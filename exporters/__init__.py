@@ -1,0 +1,1 @@
+"""Collectors for GPU, host and load generator; a stand-alone program, and importable by any locustfile."""

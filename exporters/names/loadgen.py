@@ -1,0 +1,64 @@
+"""Names of the load generator's metrics (`loadgen_`)."""
+
+from __future__ import annotations
+
+from exporters.metric import Metric
+
+OUTCOMES = ("ok", "http_error", "timeout", "connection_error", "invalid_response", "generator_error")
+"""Every request that left ends in exactly one of these classes."""
+
+SIGNALS = ("cpu", "loop_lag")
+"""Saturation signals published as `loadgen_saturation{signal}`; 1 means: at the limit."""
+
+INFO = Metric(
+    "loadgen_info",
+    "info",
+    "The run this generator works for.",
+    ("run_id", "plan", "target", "locust_version"),
+)
+REQUESTS = Metric("loadgen_requests_total", "counter", "Requests that ended, by outcome.", ("outcome",))
+DURATION = Metric(
+    "loadgen_request_duration_seconds",
+    "histogram",
+    "Time from the actual send to the end of the answer.",
+    ("outcome",),
+)
+STARTED = Metric(
+    "loadgen_requests_started_total", "counter", "Requests that were sent, whatever became of them."
+)
+IN_FLIGHT = Metric("loadgen_in_flight_requests", "gauge", "Requests sent and not yet answered.")
+USERS_TARGET = Metric("loadgen_users_target", "gauge", "Users that the last load order asked for.")
+USERS_RUNNING = Metric("loadgen_users_running", "gauge", "Users that run now, over all workers.")
+WORKERS_EXPECTED = Metric("loadgen_workers_expected", "gauge", "Worker processes that this run should have.")
+WORKERS_CONNECTED = Metric(
+    "loadgen_workers_connected", "gauge", "Worker processes that reported within the last three seconds."
+)
+WORKER_CPU = Metric(
+    "loadgen_worker_cpu_seconds_total", "counter", "CPU time of the worker process.", ("worker",)
+)
+WORKER_MEMORY = Metric(
+    "loadgen_worker_resident_memory_bytes", "gauge", "Resident memory of the worker process.", ("worker",)
+)
+WORKER_REPORT_AGE = Metric(
+    "loadgen_worker_report_age_seconds", "gauge", "Age of the worker's last report.", ("worker",)
+)
+LOOP_LAG = Metric(
+    "loadgen_event_loop_lag_seconds",
+    "histogram",
+    "How much later than asked the worker's event loop woke up.",
+    ("worker",),
+)
+SATURATION = Metric(
+    "loadgen_saturation",
+    "gauge",
+    "Distance of a signal to its limit; 1 means that the generator is at it.",
+    ("signal", "worker"),
+)
+REPORTS_LOST = Metric(
+    "loadgen_reports_lost_total", "counter", "Worker reports that never reached the master."
+)
+
+ALL = (
+    INFO, REQUESTS, DURATION, STARTED, IN_FLIGHT, USERS_TARGET, USERS_RUNNING, WORKERS_EXPECTED, WORKERS_CONNECTED,
+    WORKER_CPU, WORKER_MEMORY, WORKER_REPORT_AGE, LOOP_LAG, SATURATION, REPORTS_LOST,
+)  # fmt: skip
