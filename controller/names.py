@@ -52,7 +52,5 @@ EDGE_FAILURES = Metric(
 )
 LOOP_OVERRUN = Metric("loadtest_loop_overrun_seconds", "gauge", "How late the controller's last tick was.")
 
-ALL = (
-    RUN_INFO, RUN_ACTIVE, PHASE, SLOT_START, SLOT_END, USERS_TARGET, RUN_REMAINING, OBJECTIVE_LIMIT, VERDICT, RUNS,
-    OUTBOX_PENDING, OUTBOX_FAILURES, SCHEDULE_NEXT, SCHEDULE_MISFIRES, EDGE_FAILURES, LOOP_OVERRUN,
-)  # fmt: skip
+ALL = tuple(value for value in list(globals().values()) if isinstance(value, Metric))
+"""Every metric above, in order."""

@@ -1,1 +1,1 @@
-"""Every metric name we expose, one module a prefix; the only thing controller and dashboards import from here."""
+"""Every metric name we expose, one module a prefix; all that controller and dashboards import from here."""

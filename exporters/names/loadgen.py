@@ -58,7 +58,5 @@ REPORTS_LOST = Metric(
     "loadgen_reports_lost_total", "counter", "Worker reports that never reached the master."
 )
 
-ALL = (
-    INFO, REQUESTS, DURATION, STARTED, IN_FLIGHT, USERS_TARGET, USERS_RUNNING, WORKERS_EXPECTED, WORKERS_CONNECTED,
-    WORKER_CPU, WORKER_MEMORY, WORKER_REPORT_AGE, LOOP_LAG, SATURATION, REPORTS_LOST,
-)  # fmt: skip
+ALL = tuple(value for value in list(globals().values()) if isinstance(value, Metric))
+"""Every metric above, in order."""
