@@ -32,24 +32,16 @@ OBJECTIVE_LIMIT = Metric(
     "loadtest_objective_limit", "gauge", "The limit of an objective, in its base unit.", ("plan", "objective")
 )
 VERDICT = Metric("loadtest_verdict", "gauge", "1 for the last run's verdict.", ("plan", "verdict"))
-RUNS = Metric(
-    "loadtest_runs_total", "counter", "Runs that ended, by outcome and verdict.", ("outcome", "verdict")
-)
-OUTBOX_PENDING = Metric(
-    "loadtest_annotation_outbox_pending", "gauge", "Annotation writes not yet accepted by Grafana."
-)
+RUNS = Metric("loadtest_runs_total", "counter", "Runs that ended, by outcome and verdict.", ("outcome", "verdict"))
+OUTBOX_PENDING = Metric("loadtest_annotation_outbox_pending", "gauge", "Annotation writes not yet accepted by Grafana.")
 OUTBOX_FAILURES = Metric(
     "loadtest_annotation_failures_total", "counter", "Annotation writes that failed, by reason.", ("reason",)
 )
-SCHEDULE_NEXT = Metric(
-    "loadtest_schedule_next_timestamp_seconds", "gauge", "When the plan is due next.", ("plan",)
-)
+SCHEDULE_NEXT = Metric("loadtest_schedule_next_timestamp_seconds", "gauge", "When the plan is due next.", ("plan",))
 SCHEDULE_MISFIRES = Metric(
     "loadtest_schedule_misfires_total", "counter", "Due times missed by more than the grace.", ("plan",)
 )
-EDGE_FAILURES = Metric(
-    "loadtest_edge_failures_total", "counter", "Failed calls to the world, by edge.", ("edge",)
-)
+EDGE_FAILURES = Metric("loadtest_edge_failures_total", "counter", "Failed calls to the world, by edge.", ("edge",))
 LOOP_OVERRUN = Metric("loadtest_loop_overrun_seconds", "gauge", "How late the controller's last tick was.")
 
 ALL = tuple(value for value in list(globals().values()) if isinstance(value, Metric))

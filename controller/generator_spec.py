@@ -1,0 +1,18 @@
+"""What a generator process needs to know before its first order; written as JSON for the processes to read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from controller.plan import Target, Workload
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorSpec:
+    """One run's generator: whom to load with what, and how many workers share the work."""
+
+    run_id: str
+    plan: str
+    target: Target
+    workload: Workload
+    workers: int

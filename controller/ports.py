@@ -1,0 +1,167 @@
+"""What the controller needs from the world, as Protocols; `edges/` fulfils them, rehearsals too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from controller.generator_spec import GeneratorSpec
+from controller.orders import Command, Report
+from controller.plan import Plan
+
+
+class EdgeError(Exception):
+    """Something outside us did not work; the message says what could not be done, to what, why."""
+
+
+class Clock(Protocol):
+    """Wall time for stamps, monotonic time for durations."""
+
+    def now(self) -> datetime:
+        """Aware UTC time."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds; only differences mean anything."""
+        ...
+
+    def sleep(self, seconds: float) -> None:
+        """Wait; returns early when the process is told to stop."""
+        ...
+
+
+class Generator(Protocol):
+    """The Locust processes of one run."""
+
+    def start(self, spec: GeneratorSpec) -> None:
+        """Start the process group; `Hello` arrives as a report. Raises `EdgeError`."""
+        ...
+
+    def send(self, command: Command) -> None:
+        """Hand a command to the master; never blocks for long. Raises `EdgeError` when it is gone."""
+        ...
+
+    def reports(self) -> Sequence[Report]:
+        """Everything that arrived since the last call, in order; never blocks."""
+        ...
+
+    def alive(self) -> bool:
+        """Whether any process of the group still runs."""
+        ...
+
+    def kill(self) -> None:
+        """End the whole group, gracefully first, by force within ten seconds. Safe to call twice."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """One annotation: a slot of a run. `key` is unique in Stagelight; times are aware UTC; `end` is bounded, never open.
+
+    The same key again with a later `end` (or other text) moves the region; nothing is ever posted twice.
+    """
+
+    run_id: str
+    seq: int
+    start: datetime
+    end: datetime
+    text: str
+    tags: tuple[str, ...]
+    closed: bool  # no later version of this region will follow
+
+    @property
+    def key(self) -> str:
+        """Identity over restarts."""
+        return f"{self.run_id}/{self.seq}"
+
+
+class Annotator(Protocol):
+    """Regions into Grafana through a durable outbox; never delays a run."""
+
+    def put(self, region: Region) -> None:
+        """Store durably and return; the delivery happens behind."""
+        ...
+
+    def pending(self) -> int:
+        """Regions not yet accepted by Grafana in their newest version."""
+        ...
+
+    def failures(self) -> Mapping[str, int]:
+        """Failed deliveries so far, by reason."""
+        ...
+
+    def open_regions(self) -> Sequence[Region]:
+        """Regions that were put and never closed, also by an earlier process that crashed."""
+        ...
+
+    def close(self, timeout: float) -> None:
+        """Deliver what can be delivered within `timeout` seconds, then stop."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One instant-vector element; `value` may be NaN or infinite."""
+
+    labels: Mapping[str, str]
+    value: float
+    at: datetime
+
+
+class MetricStore(Protocol):
+    """Prometheus, as we read it."""
+
+    def instant(self, expression: str, at: datetime | None = None) -> Sequence[Sample]:
+        """Evaluate at an instant (default: now). Raises `EdgeError`."""
+        ...
+
+    def active_targets(self, job: str) -> Mapping[str, str]:
+        """Scrape URL to health (`up`, `down`, `unknown`) of every active target of a job. Raises `EdgeError`."""
+        ...
+
+
+class Discovery(Protocol):
+    """Tells Prometheus at run time what to scrape."""
+
+    def publish(self, job: str, address: str, labels: Mapping[str, str]) -> None:
+        """Make `address` (host:port) a target of `job`."""
+        ...
+
+    def withdraw(self, job: str) -> None:
+        """Leave no run-time target of `job`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One preflight check: what was looked at, whether it is fit, and in a sentence what was seen and what to do."""
+
+    check: str
+    fit: bool
+    sentence: str
+
+
+class TargetProbe(Protocol):
+    """Looks at the target before and after load."""
+
+    def preflight(self, plan: Plan) -> Sequence[Finding]:
+        """Health, model state, one real request per payload kind, a short trial; never raises for a bad target."""
+        ...
+
+    def identity(self, plan: Plan) -> Mapping[str, Any]:
+        """What the target says of itself (model, versions, server header): part of the fingerprint."""
+        ...
+
+
+class RunFolder(Protocol):
+    """The archive of one run."""
+
+    def journal(self, entry: Mapping[str, Any]) -> None:
+        """Append one line, fsynced, before the action that it announces."""
+        ...
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file by temporary name, fsync and rename."""
+        ...
