@@ -1,0 +1,178 @@
+"""Which cgroup is this process in, and which limit of it binds? Version 1, version 2 and the hybrid of both.
+
+A limit may sit on any ancestor, so every question is asked of the own cgroup and of all visible ancestors, and the
+tightest answer wins. What cannot be read is unknown (`None`), never zero and never "no limit by accident".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+PROC = Path("/proc")
+CGROUP = Path("/sys/fs/cgroup")
+
+Controller = Literal["cpu", "cpuacct", "memory"]
+
+_UNLIMITED_V1_BYTES = 1 << 62
+"""Version 1 writes "no limit" as the largest page-aligned 63-bit number; nothing real comes near half of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One controller's cgroup: its version, the own path as the kernel names it, own folder first, then ancestors."""
+
+    version: Literal[1, 2]
+    path: str
+    folders: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A limit that is set, with the folder that sets it: cores for the CPU, bytes for memory."""
+
+    value: float
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class _Mount:
+    """Where one hierarchy is mounted: `base` shows the cgroup that the kernel calls `root`."""
+
+    version: Literal[1, 2]
+    controllers: frozenset[str]
+    root: str
+    base: Path
+
+
+def find(controller: Controller, proc: Path = PROC, cgroup: Path = CGROUP) -> Group | None:
+    """The cgroup of this process that `controller` acts on; None when the layout is unknown."""
+    mounts = _mounts(proc, cgroup) or _guess(cgroup)
+    paths = _own_paths(proc)
+    for mount in sorted(mounts, key=lambda mount: mount.version):  # a controller sits in 1 or in 2, never in both
+        if mount.version == 2 or controller in mount.controllers:
+            path = paths.get("" if mount.version == 2 else controller, mount.root)
+            return Group(mount.version, path, _folders(mount, path))
+    return None
+
+
+def cpu_limit(group: Group) -> Limit | None:
+    """The tightest CPU quota over own cgroup and ancestors, in cores; None when none is set."""
+    return _tightest(group, _quota_v1 if group.version == 1 else _quota_v2)
+
+
+def memory_limit(group: Group) -> Limit | None:
+    """The tightest memory limit over own cgroup and ancestors, in bytes; None when none is set."""
+    return _tightest(group, _memory_v1 if group.version == 1 else _memory_v2)
+
+
+def cpu_seconds(group: Group, folder: Path, proc: Path = PROC, cgroup: Path = CGROUP) -> float | None:
+    """CPU time used within `folder`, one of the CPU group's folders, since it was made; None when unknown.
+
+    Version 1 keeps it in another controller, `cpuacct`, mounted beside `cpu` or together with it.
+    """
+    if group.version == 2:
+        used = read_numbers(folder / "cpu.stat").get("usage_usec")
+        return None if used is None else used / 1e6
+    depth = group.folders.index(folder)
+    accounting = find("cpuacct", proc, cgroup)
+    if accounting is None or accounting.path != group.path or depth >= len(accounting.folders):
+        return None
+    used = read_number(accounting.folders[depth] / "cpuacct.usage")
+    return None if used is None else used / 1e9
+
+
+def read_numbers(file: Path) -> dict[str, int]:
+    """A flat `key value` file (`cpu.stat`, `memory.stat`); lines that are not numbers are left out."""
+    found = {}
+    for line in (read_text(file) or "").splitlines():
+        key, _, value = line.partition(" ")
+        if value.strip().isdigit():
+            found[key] = int(value)
+    return found
+
+
+def read_number(file: Path) -> int | None:
+    """The one integer of a file; None when it cannot be read or says `max`."""
+    try:
+        return int(read_text(file) or "")
+    except ValueError:
+        return None
+
+
+def read_text(file: Path) -> str | None:
+    """A small kernel file's text; None when it cannot be read."""
+    try:
+        return file.read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return None
+
+
+def _tightest(group: Group, limit_of: Callable[[Path], float | None]) -> Limit | None:
+    limits = [Limit(value, folder) for folder in group.folders if (value := limit_of(folder)) is not None]
+    return min(limits, key=lambda limit: limit.value, default=None)
+
+
+def _quota_v1(folder: Path) -> float | None:
+    quota, period = read_number(folder / "cpu.cfs_quota_us"), read_number(folder / "cpu.cfs_period_us")
+    return quota / period if quota and period and quota > 0 else None
+
+
+def _quota_v2(folder: Path) -> float | None:
+    words = (read_text(folder / "cpu.max") or "").split()
+    if len(words) != 2 or not all(word.isdigit() for word in words) or int(words[1]) == 0:
+        return None
+    return int(words[0]) / int(words[1])
+
+
+def _memory_v1(folder: Path) -> float | None:
+    limit = read_number(folder / "memory.limit_in_bytes")
+    return None if limit is None or limit >= _UNLIMITED_V1_BYTES else float(limit)
+
+
+def _memory_v2(folder: Path) -> float | None:
+    limit = read_number(folder / "memory.max")
+    return None if limit is None else float(limit)
+
+
+def _own_paths(proc: Path) -> dict[str, str]:
+    """Controller to own path from `/proc/self/cgroup`; version 2 under the empty name."""
+    paths = {}
+    for line in (read_text(proc / "self" / "cgroup") or "").splitlines():
+        _, controllers, path = line.split(":", 2)
+        for controller in controllers.split(","):
+            paths[controller] = path
+    return paths
+
+
+def _mounts(proc: Path, cgroup: Path) -> tuple[_Mount, ...]:
+    """The cgroup mounts from `/proc/self/mountinfo`, moved under `cgroup`."""
+    found = []
+    for line in (read_text(proc / "self" / "mountinfo") or "").splitlines():
+        before, _, after = line.partition(" - ")
+        kind, words = after.split(" ", 1)[0], before.split(" ")
+        if kind not in ("cgroup", "cgroup2") or not PurePosixPath(words[4]).is_relative_to(CGROUP):
+            continue
+        base = cgroup / PurePosixPath(words[4]).relative_to(CGROUP)
+        controllers = frozenset(after.rsplit(" ", 1)[-1].split(",")) if kind == "cgroup" else frozenset[str]()
+        found.append(_Mount(1 if kind == "cgroup" else 2, controllers, words[3], base))
+    return tuple(found)
+
+
+def _guess(cgroup: Path) -> tuple[_Mount, ...]:
+    """The usual places, for a tree without a mount table."""
+    names: tuple[Controller, ...] = ("cpu", "cpuacct", "memory")
+    if any((cgroup / name).exists() for name in ("cgroup.controllers", "cpu.max", "memory.max", "cpu.stat")):
+        return (_Mount(2, frozenset(), "/", cgroup),)
+    return tuple(_Mount(1, frozenset({n}), "/", cgroup / n) for n in names if (cgroup / n).is_dir())
+
+
+def _folders(mount: _Mount, path: str) -> tuple[Path, ...]:
+    """Own folder, then its ancestors up to the mount; a path outside the mount leaves what the mount shows."""
+    own = PurePosixPath(path)
+    inside = own.relative_to(mount.root) if own.is_relative_to(mount.root) else PurePosixPath()
+    if ".." in inside.parts or not (mount.base / inside).is_dir():
+        inside = PurePosixPath()
+    return tuple(mount.base / part for part in (inside, *inside.parents))
