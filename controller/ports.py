@@ -58,7 +58,7 @@ class Generator(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """One annotation: a slot of a run. `key` is unique in Stagelight; times are aware UTC; `end` is bounded, never open.
+    """One annotation: a slot of a run. `key` is unique; times are aware UTC; `end` is bounded, never open.
 
     The same key again with a later `end` (or other text) moves the region; nothing is ever posted twice.
     """

@@ -23,9 +23,7 @@ DURATION = Metric(
     "Time from the actual send to the end of the answer.",
     ("outcome",),
 )
-STARTED = Metric(
-    "loadgen_requests_started_total", "counter", "Requests that were sent, whatever became of them."
-)
+STARTED = Metric("loadgen_requests_started_total", "counter", "Requests that were sent, whatever became of them.")
 IN_FLIGHT = Metric("loadgen_in_flight_requests", "gauge", "Requests sent and not yet answered.")
 USERS_TARGET = Metric("loadgen_users_target", "gauge", "Users that the last load order asked for.")
 USERS_RUNNING = Metric("loadgen_users_running", "gauge", "Users that run now, over all workers.")
@@ -33,9 +31,7 @@ WORKERS_EXPECTED = Metric("loadgen_workers_expected", "gauge", "Worker processes
 WORKERS_CONNECTED = Metric(
     "loadgen_workers_connected", "gauge", "Worker processes that reported within the last three seconds."
 )
-WORKER_CPU = Metric(
-    "loadgen_worker_cpu_seconds_total", "counter", "CPU time of the worker process.", ("worker",)
-)
+WORKER_CPU = Metric("loadgen_worker_cpu_seconds_total", "counter", "CPU time of the worker process.", ("worker",))
 WORKER_MEMORY = Metric(
     "loadgen_worker_resident_memory_bytes", "gauge", "Resident memory of the worker process.", ("worker",)
 )
@@ -54,9 +50,7 @@ SATURATION = Metric(
     "Distance of a signal to its limit; 1 means that the generator is at it.",
     ("signal", "worker"),
 )
-REPORTS_LOST = Metric(
-    "loadgen_reports_lost_total", "counter", "Worker reports that never reached the master."
-)
+REPORTS_LOST = Metric("loadgen_reports_lost_total", "counter", "Worker reports that never reached the master.")
 
 ALL = tuple(value for value in list(globals().values()) if isinstance(value, Metric))
 """Every metric above, in order."""
