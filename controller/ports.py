@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Protocol
+from datetime import datetime, timedelta
+from typing import Any, Literal, Protocol
 
 from controller.generator_spec import GeneratorSpec
 from controller.orders import Command, Report
@@ -122,6 +122,30 @@ class MetricStore(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One series over time: epoch seconds and values in order of time; values may be NaN or infinite."""
+
+    labels: Mapping[str, str]
+    points: Sequence[tuple[float, float]]
+
+
+class SeriesStore(MetricStore, Protocol):
+    """Prometheus, read over a span of time."""
+
+    def range(self, expression: str, start: datetime, end: datetime, step: timedelta) -> Sequence[Series]:
+        """Evaluate every `step` from `start` to `end`, both included. Raises `EdgeError`."""
+        ...
+
+    def raw(self, selector: str, start: datetime, end: datetime) -> Sequence[Series]:
+        """Stored samples with their own timestamps in `(start, end]`. Raises `EdgeError`."""
+        ...
+
+    def ready(self) -> bool:
+        """Whether the store answers queries now; never raises for a store that is down."""
+        ...
+
+
 class Discovery(Protocol):
     """Tells Prometheus at run time what to scrape."""
 
@@ -136,11 +160,22 @@ class Discovery(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One preflight check: what was looked at, whether it is fit, and in a sentence what was seen and what to do."""
+    """One preflight check: what was looked at, whether it is fit, and in a sentence what was seen and what to do.
+
+    A `warning` is fit to go on with, but something that the run's reader has to know.
+    """
 
     check: str
     fit: bool
     sentence: str
+    warning: bool = False
+
+    @property
+    def severity(self) -> Literal["ok", "warn", "refuse"]:
+        """What the finding means for the run."""
+        if not self.fit:
+            return "refuse"
+        return "warn" if self.warning else "ok"
 
 
 class TargetProbe(Protocol):
