@@ -10,7 +10,7 @@ _MICROSECONDS = {"d": 86_400_000_000, "h": 3_600_000_000, "m": 60_000_000, "s": 
 _PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|us|[dhms])")
 _DIGITS = 15  # per number: far beyond any limit of a plan, and no arithmetic on endless digits
 
-PATTERN = r"^([0-9]+(\.[0-9]+)?d)?([0-9]+(\.[0-9]+)?h)?([0-9]+(\.[0-9]+)?m)?([0-9]+(\.[0-9]+)?s)?([0-9]+(\.[0-9]+)?ms)?([0-9]+us)?$"
+PATTERN = "^(?=.)" + "".join(rf"([0-9]+(\.[0-9]+)?{unit})?" for unit in _MICROSECONDS) + "$"
 """The same form as a regular expression, for the JSON Schema."""
 
 FORM = "a number and d, h, m, s or ms, such as 90s, 1h30m or 250ms"

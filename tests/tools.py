@@ -1,0 +1,54 @@
+"""Bring the programs that the tests drive: what is missing is fetched where that is possible, else named.
+
+Prometheus is unpacked beside us, in two versions; a browser needs many libraries, so that it is installed, as root only.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from controller.edges.debian_package import unpack
+from controller.ports import EdgeError
+
+TOOLS = Path("build/tools")
+NEWER = Path("build/tools-newer")
+NEWER_SUITE = "forky"
+
+
+def main() -> int:
+    """Fetch what is missing; never fails: each test says itself what it cannot do without."""
+    if shutil.which("prometheus") is None or shutil.which("promtool") is None:
+        _try(lambda: unpack(["prometheus"], TOOLS))
+    if not (NEWER / "usr/bin/prometheus").exists():
+        _try(lambda: unpack(["prometheus", "promtool"], NEWER, NEWER_SUITE))
+    if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
+        _install("chromium", "chromium-driver", "fonts-dejavu-core")
+    return 0
+
+
+def _try(fetch: Callable[[], object]) -> None:
+    try:
+        fetch()
+    except EdgeError as error:
+        sys.stderr.write(f"note: {error}\n")
+
+
+def _install(*packages: str) -> None:
+    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        sys.stderr.write(f"note: not installed: {' '.join(packages)}; tests that need a browser are skipped\n")
+        return
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for command in (
+        ["apt-get", "-qq", "update"],
+        ["apt-get", "-qq", "install", "-y", "--no-install-recommends", *packages],
+    ):
+        subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
