@@ -1,6 +1,6 @@
 """Bring the programs that the tests drive: what is missing is fetched where that is possible, else named.
 
-Prometheus is unpacked beside us, in two versions; a browser needs many libraries, so that it is installed, as root only.
+Prometheus is unpacked beside us, in two versions; a browser needs many libraries, so it is installed, as root only.
 """
 
 from __future__ import annotations
