@@ -1,0 +1,1 @@
+"""The host collector: one file a source, each with its reading, its reader and its pure families."""
