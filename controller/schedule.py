@@ -6,10 +6,12 @@ libraries differ in what they do at clock changes. All arithmetic is in UTC.
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
@@ -22,8 +24,9 @@ HORIZON = timedelta(days=366)
 MISSED_LIMIT = 1000
 """About how many missed due times are looked at after a long sleep; older ones are not counted."""
 
+_LONGEST_STEP = {"minute": 60, "hour": 24, "day of month": 31, "month": 12, "day of week": 7}
 _SECOND = timedelta(seconds=1)
-_PROBE = timedelta(hours=12)  # no zone changes its offset twice within this time
+_PROBE = 12 * 3600  # seconds within which no zone changes its offset twice
 
 
 class Due(NamedTuple):
@@ -33,28 +36,41 @@ class Due(NamedTuple):
     missed: list[datetime]
 
 
+class PassedOver(NamedTuple):
+    """A wall time (naive, in the schedule's zone) that did not count: it does not exist, or it came a second time."""
+
+    wall: datetime
+    why: Literal["gap", "fold"]
+
+
 class _Moment(NamedTuple):
     at: datetime  # aware UTC
     wall: datetime  # naive local time, as the cron expression means it
-    due: bool  # False: passed over because of the plan's `gap` or `fold`
+    passed_over: Literal["gap", "fold"] | None = None
 
 
 def check_cron(expression: str) -> None:
     """Raise `ValueError`, with what is wrong, unless the text is a five-field cron expression that can be met."""
     fields = expression.split()
     if len(fields) != 5:
-        raise ValueError(f"{len(fields)} fields instead of 5 (minute, hour, day of month, month, day of week)")
+        raise ValueError(f"it has {len(fields)} fields instead of 5 (minute, hour, day of month, month, day of week)")
+    for field, (name, most) in zip(fields, _LONGEST_STEP.items(), strict=True):
+        for step in re.findall(r"/([0-9]{1,9})", field):
+            if int(step) > most:
+                raise ValueError(f"a step of {step} is longer than the whole {name} field and would act as {most}")
     try:
         next(CronSim(expression, datetime(2000, 1, 1)), None)  # noqa: DTZ001 wall time without a zone
     except CronSimError as error:
         field = str(error).removeprefix("Bad ").replace("-", " ")
-        raise ValueError(f"the {field} cannot be read or never comes") from error
+        raise ValueError(f"its {field} cannot be read or never comes") from error
 
 
 def next_due(schedule: Schedule, after: datetime) -> datetime | None:
     """The first due time strictly after `after`, both aware UTC; None if there is none within `HORIZON`."""
     _require_utc(after)
-    return next((moment.at for moment in _moments(schedule, after, after + HORIZON) if moment.due), None)
+    return next(
+        (moment.at for moment in _moments(schedule, after, after + HORIZON) if moment.passed_over is None), None
+    )
 
 
 def due_runs(schedule: Schedule, last_checked: datetime, now: datetime) -> Due:
@@ -66,7 +82,7 @@ def due_runs(schedule: Schedule, last_checked: datetime, now: datetime) -> Due:
     """
     _require_utc(last_checked)
     _require_utc(now)
-    dues = [moment.at for moment in _looked_back(schedule, last_checked, now) if moment.due]
+    dues = [moment.at for moment in _looked_back(schedule, last_checked, now) if moment.passed_over is None]
     if not dues:
         return Due([], [])
     in_time = now - dues[-1] <= schedule.grace
@@ -75,9 +91,10 @@ def due_runs(schedule: Schedule, last_checked: datetime, now: datetime) -> Due:
     return Due([], dues)
 
 
-def passed_over(schedule: Schedule, last_checked: datetime, now: datetime) -> list[datetime]:
-    """Wall times (naive, in the schedule's zone) in `(last_checked, now]` that `gap` or `fold` left out, for the log."""
-    return [moment.wall for moment in _looked_back(schedule, last_checked, now) if not moment.due]
+def passed_over(schedule: Schedule, last_checked: datetime, now: datetime) -> list[PassedOver]:
+    """What the plan's `gap` and `fold` left out in `(last_checked, now]`: for the log, since nothing runs for it."""
+    moments = _looked_back(schedule, last_checked, now)
+    return [PassedOver(moment.wall, moment.passed_over) for moment in moments if moment.passed_over is not None]
 
 
 def _looked_back(schedule: Schedule, last_checked: datetime, now: datetime) -> list[_Moment]:
@@ -92,19 +109,46 @@ def _looked_back(schedule: Schedule, last_checked: datetime, now: datetime) -> l
 def _moments(schedule: Schedule, after: datetime, until: datetime) -> Iterator[_Moment]:
     """Everything the expression names in `(after, until]`, in order: one stretch of constant UTC offset at a time."""
     zone = ZoneInfo(schedule.timezone)
-    start, fresh = after, after
+    start, done = after, after  # of the stretch; of what was listed
     while start < until:
-        change = _next_change(zone, start, until)
         offset = _offset(zone, start)
-        for wall in _walls(schedule.cron, fresh + offset, change + offset):
+        change = _next_change(zone, start, until)
+        for wall in _walls(schedule.cron, done + offset, change + offset):
             at = wall.replace(tzinfo=UTC) - offset
-            again = bool(at.astimezone(zone).fold)
-            yield _Moment(at, wall, due=not again or schedule.fold == "both")
-        if change < until:
-            yield from _lost(schedule, change, _wall(change, offset), _wall(change, _offset(zone, change)))
-        start, fresh = change, change - _SECOND
-    if start == until:
-        ...
+            again = at.astimezone(zone).fold == 1
+            yield _Moment(at, wall, "fold" if again and schedule.fold == "first_only" else None)
+        start, done = change, change - _SECOND
+        lost = list(_walls(schedule.cron, done + offset, change + _offset(zone, change)))
+        if change <= until and lost and schedule.gap == "run_at_gap_end":
+            yield _Moment(change, lost[0])
+            done = change
+        elif change <= until:
+            yield from (_Moment(change, wall, "gap") for wall in lost)
+
+
+def _walls(cron: str, after: datetime, before: datetime) -> Iterator[datetime]:
+    """Wall times of the expression strictly between two moments whose fields are read as wall time."""
+    listed = CronSim(cron, after.replace(tzinfo=None))
+    return takewhile(before.replace(tzinfo=None).__gt__, listed)
+
+
+def _next_change(zone: ZoneInfo, start: datetime, until: datetime) -> datetime:
+    """When the zone's UTC offset changes next in `(start, until]`, to the second; just after `until` if it does not."""
+    offset, origin = _offset(zone, start), start.replace(microsecond=0)
+
+    def changed(seconds: int) -> bool:
+        return _offset(zone, origin + _SECOND * seconds) != offset
+
+    last = int((until - origin).total_seconds())
+    for low in range(0, last, _PROBE):
+        high = min(low + _PROBE, last)
+        if changed(high):
+            return origin + _SECOND * bisect_left(range(high), True, lo=low, key=changed)
+    return until + timedelta(microseconds=1)
+
+
+def _offset(zone: ZoneInfo, at: datetime) -> timedelta:
+    return at.astimezone(zone).utcoffset() or timedelta(0)
 
 
 def _require_utc(moment: datetime) -> None:
