@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from controller.plan import Phase
-from controller.timetable import Timetable
+from controller.timetable import Slot, Timetable
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,17 @@ class Chronicle:
     notes: list[str] = field(default_factory=list)
 
     def open(self, seq: int, at: float) -> SlotTimes:
-        """A slot took effect; one past the timetable is the drain."""
-        planned = self.timetable.slots[seq] if seq < len(self.timetable.slots) else None
-        stage, phase = (planned.stage, planned.phase) if planned else (Phase.DRAIN.value, Phase.DRAIN)
-        self.slots[seq] = SlotTimes(seq, stage, phase, at)
+        """A slot took effect."""
+        planned = self.planned(seq)
+        self.slots[seq] = SlotTimes(seq, planned.stage, planned.phase, at)
         return self.slots[seq]
+
+    def planned(self, seq: int) -> Slot:
+        """The timetable's slot; one past its last is the drain."""
+        if seq < len(self.timetable.slots):
+            return self.timetable.slots[seq]
+        span = self.timetable.span
+        return Slot(seq, Phase.DRAIN.value, Phase.DRAIN, span, span, 0, 0)
 
     def open_window(self, seq: int, at: float) -> None:
         """Measuring began."""

@@ -46,7 +46,9 @@ Step = tuple[State, tuple[Action, ...]]
 def advance(state: State, event: Event, limits: Limits) -> Step:
     """The next state and what must be done, in order. Total: an event that means nothing here changes nothing."""
     match event:
-        case Interrupted(at=at) | Broken(at=at) | GeneratorGone(at=at):
+        case GeneratorGone() if isinstance(state, Leaving):
+            return Ended(state.outcome, state.reason), ()
+        case Interrupted() | Broken() | GeneratorGone():
             return _cut_short(state, event, limits)
         case RuleHeld(at=at, rule=rule) if isinstance(state, Loading):
             return end_loading(state, at, Outcome.STOPPED_BY_RULE, f"stop rule held: {rule}", limits)
@@ -179,8 +181,6 @@ def _collect(state: Collecting, event: Event, limits: Limits) -> Step:
 
 def _leave(state: Leaving, event: Event, limits: Limits) -> Step:
     match event:
-        case GeneratorGone():
-            return Ended(state.outcome, state.reason), ()
         case Tick(at=at) if at.mono - state.since > limits.answer_timeout:
             return Ended(state.outcome, state.reason), (KillGenerator(),)
         case _:

@@ -112,5 +112,6 @@ class Performer:
     def _annotate(self, seq: int, end: float, *, closed: bool) -> None:
         slot = self.chronicle.slots[seq]
         start, until = (datetime.fromtimestamp(at, UTC) for at in (slot.start, end))
-        region = annotation.region(self.run_id, self.plan, slot, start, until, closed=closed)
+        planned = self.chronicle.planned(seq)
+        region = annotation.region(self.run_id, self.plan.name, planned, start, until, closed=closed)
         self.ports.annotator.put(region)

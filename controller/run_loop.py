@@ -31,7 +31,7 @@ from controller.plan import Plan
 from controller.ports import Clock, EdgeError, Finding, TargetProbe
 from controller.states import Ended, Leaving, Limits, Loading, Preparing, State
 from controller.stop_rules import held_rule
-from controller.timetable import Timetable
+from controller.timetable import Timetable, boundaries
 
 PERIOD = 0.05
 """Longest sleep of the loop, seconds: the bound on how late an order can leave."""
@@ -151,13 +151,8 @@ class RunLoop:
         if not isinstance(self.state, Loading):
             return PERIOD
         elapsed = timedelta(seconds=self.clock.monotonic() - self.state.origin)
-        ahead = [edge - elapsed for edge in self._edges() if edge > elapsed]
+        ahead = [edge - elapsed for edge in (*boundaries(self.timetable), self.timetable.span) if edge > elapsed]
         return min([PERIOD, *(gap.total_seconds() for gap in ahead)])
-
-    def _edges(self) -> Iterator[timedelta]:
-        for slot in self.timetable.slots:
-            yield slot.start + slot.discard
-            yield slot.end
 
     def _now(self) -> Instant:
         return Instant(self.clock.now(), self.clock.monotonic())
