@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from controller.happenings import (
@@ -69,7 +71,7 @@ def loading(within: Limits | None = None) -> State:
     return play(*events, within=within)[0]
 
 
-def kinds(actions: list[Action]) -> list[type]:
+def kinds(actions: Sequence[Action]) -> list[type]:
     return [type(action) for action in actions]
 
 
@@ -78,7 +80,8 @@ def test_a_whole_run_goes_from_preflight_to_its_end() -> None:
     events: list[Event] = [PreflightPassed(at(0)), says(1, HELLO), Scraped(at(10)), acked(10.01, 1)]
     for tick in (Tick(at(half / 2)) for half in range(21, 71)):
         events.append(tick)
-        events.extend([acks[tick.at.mono]] if tick.at.mono in acks else [])
+        if tick.at.mono in acks:
+            events.append(acks[tick.at.mono])
     events += [drained(36), Scraped(at(40)), Withdrawn(at(44)), GeneratorGone(at(45), "it left")]
     state, actions = play(*events)
     assert state == Ended(Outcome.COMPLETED, "the timetable is done")
@@ -224,15 +227,12 @@ def test_a_refused_target_ends_the_run_before_a_process_starts() -> None:
 def test_every_state_survives_every_event() -> None:
     draining = play(Tick(at(35)), state=loading())[0]
     collecting = play(drained(36), state=draining)[0]
-    states: list[State] = [
-        Preparing(), Starting(0.0), play(PreflightPassed(at(0)), says(1, HELLO))[0], loading(), draining, collecting,
-        Leaving(0.0, Outcome.COMPLETED, ""), Ended(Outcome.COMPLETED, ""),
-    ]  # fmt: skip
-    events: list[Event] = [
-        Tick(at(40)), PreflightPassed(at(40)), PreflightRefused(at(40), ""), says(40, HELLO), acked(40, 99),
-        drained(40), RuleHeld(at(40), ""), Scraped(at(40)), Withdrawn(at(40)), Interrupted(at(40), "x"), Broken(at(40), "x"),
-        GeneratorGone(at(40), "x"),
-    ]  # fmt: skip
+    leaving, ended = Leaving(0.0, Outcome.COMPLETED, ""), Ended(Outcome.COMPLETED, "")
+    arming = play(PreflightPassed(at(0)), says(1, HELLO))[0]
+    states: list[State] = [Preparing(), Starting(0.0), arming, loading(), draining, collecting, leaving, ended]
+    events: list[Event] = [Tick(at(40)), PreflightPassed(at(40)), Scraped(at(40)), Withdrawn(at(40))]
+    events += [PreflightRefused(at(40), "x"), RuleHeld(at(40), "x"), Interrupted(at(40), "x"), Broken(at(40), "x")]
+    events += [GeneratorGone(at(40), "x"), says(40, HELLO), acked(40, 99), drained(40)]
     for state in states:
         for event in events:
             after, _ = advance(state, event, limits())

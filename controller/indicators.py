@@ -1,0 +1,126 @@
+"""Every indicator of a window from its batches: the only place where a figure of a run is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from controller.criterion import QUANTILES, Indicator
+from controller.dependence import groups
+from controller.histogram import Histogram, lowest, merged
+from controller.measurement import Absent, Batch, Measured, Measurement, fact, maximum, mean, quantile, ratio
+from controller.population import Population
+from controller.statistics import decimal_fraction, nearest_rank
+from exporters.names.loadgen import OUTCOMES
+
+SHARE_BORDERS_MS = (0, 100, 200, 500, 1000)
+"""Lower borders of the latency shares in milliseconds; the last has no upper end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Requests that took `[low, high)` seconds (`high` None: no end), of all that were answered or given up.
+
+    Given-up requests are in the last share: they took at least the timeout, nobody knows how much longer.
+    """
+
+    low: float
+    high: float | None
+    count: int
+    ratio: float
+
+
+def union(batches: Sequence[Batch]) -> Batch:
+    """One batch with the counts of all."""
+    names = sorted({name for batch in batches for name in batch.outcomes})
+    outcomes = {name: merged([b.outcomes[name] for b in batches if name in b.outcomes]) for name in names}
+    return Batch(min((b.start for b in batches), default=0.0), max((b.end for b in batches), default=0.0), outcomes)
+
+
+def counts(batches: Sequence[Batch]) -> dict[str, int]:
+    """Requests by outcome, every outcome named."""
+    return {name: sum(batch.histogram(name).total for batch in batches) for name in OUTCOMES}
+
+
+def window_indicators(batches: Sequence[Batch], seconds: float) -> dict[Indicator, Measurement]:
+    """All indicators but saturation of a window of `seconds` length, with intervals that know about dependence."""
+    coarse = [union([batches[i] for i in group]) for group in groups(len(batches))]
+    return _indicators(union(batches), coarse, seconds)
+
+
+def second_indicators(batch: Batch) -> dict[Indicator, Measurement]:
+    """All indicators but saturation of one interval, for stop rules and live display: no rule about fewest requests.
+
+    A second whose own nearest-rank quantile exceeds a bound has more than its share of requests beyond it, so a rule
+    that holds in each of several seconds holds for all of them together: no second needs many requests for that.
+    """
+    ok, timeouts = batch.histogram("ok"), batch.histogram("timeout")
+    population = Population(ok, timeouts)
+    found = _indicators(batch, [], batch.end - batch.start)
+    for indicator, p in QUANTILES.items():
+        if population.n and isinstance(found[indicator], Absent):
+            found[indicator] = _plain_quantile(population, p)
+    return found
+
+
+def _plain_quantile(population: Population, p: float) -> Measured:
+    rank = nearest_rank(population.n, decimal_fraction(p))
+    return Measured(population.value_seconds(rank), population.n, censored=population.is_bound(rank))
+
+
+def _indicators(whole: Batch, coarse: Sequence[Batch], seconds: float) -> dict[Indicator, Measurement]:
+    ok, timeouts = whole.histogram("ok"), whole.histogram("timeout")
+    population = Population(ok, timeouts)
+    parts = coarse or [whole]
+    found: dict[Indicator, Measurement] = {
+        indicator: quantile(population, decimal_fraction(p), coarse) for indicator, p in QUANTILES.items()
+    }
+    found[Indicator.MEAN] = mean(ok, timeouts, coarse)
+    found[Indicator.MAX] = maximum(population)
+    found[Indicator.THROUGHPUT] = (
+        fact(ok.total / seconds, ok.total) if seconds > 0 else Absent("the window has no length")
+    )
+    found[Indicator.ERROR_RATIO] = ratio([(_ended(part) - part.histogram("ok").total, _ended(part)) for part in parts])
+    found[Indicator.TIMEOUT_RATIO] = ratio([(part.histogram("timeout").total, _ended(part)) for part in parts])
+    return found
+
+
+def _ended(batch: Batch) -> int:
+    return sum(histogram.total for histogram in batch.outcomes.values())
+
+
+def tail_ratio(found: dict[Indicator, Measurement]) -> Measurement:
+    """P99 over mean, the sign of a long tail; 3 is bad."""
+    p99, average = found[Indicator.P99], found[Indicator.MEAN]
+    for part in (p99, average):
+        if isinstance(part, Absent):
+            return part
+    assert isinstance(p99, Measured)
+    assert isinstance(average, Measured)
+    if p99.censored or average.censored:
+        return Absent("timeouts leave P99 or the mean open", p99.n)
+    if average.value <= 0:
+        return Absent("the mean is zero", p99.n)
+    return Measured(p99.value / average.value, p99.n)
+
+
+def shares(ok: Histogram, timeouts: Histogram) -> tuple[Share, ...]:
+    """How the answered and given-up requests spread over the latency classes; none when there are no requests.
+
+    A latency in the same place of the grid as a border (within 0.1 %) counts as above it.
+    """
+    n = ok.total + timeouts.total
+    if n == 0:
+        return ()
+    found = []
+    for number, border in enumerate(SHARE_BORDERS_MS):
+        last = number + 1 == len(SHARE_BORDERS_MS)
+        high = None if last else SHARE_BORDERS_MS[number + 1]
+        count = _between(ok, border, high) + (timeouts.total if last else 0)
+        found.append(Share(border / 1000, None if high is None else high / 1000, count, count / n))
+    return tuple(found)
+
+
+def _between(histogram: Histogram, low_ms: int, high_ms: int | None) -> int:
+    low, high = lowest(low_ms * 1000), None if high_ms is None else lowest(high_ms * 1000)
+    return sum(number for us, number in histogram.counts.items() if us >= low and (high is None or us < high))
