@@ -155,7 +155,7 @@ class GpuReader:
 
 
 def code(error: pynvml.NVMLError) -> str:
-    """The library's error as a label: `library_not_found`, `gpu_is_lost`; `code_<n>` for one that pynvml does not know."""
+    """The library's error as a label: `library_not_found`; `code_<n>` for one that pynvml does not know."""
     number = int(error.value)
     return _CODES.get(number, f"code_{number}")
 
