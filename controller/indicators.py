@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from controller.criterion import QUANTILES, Indicator
 from controller.dependence import groups
@@ -91,17 +92,15 @@ def _ended(batch: Batch) -> int:
 
 def tail_ratio(found: dict[Indicator, Measurement]) -> Measurement:
     """P99 over mean, the sign of a long tail; 3 is bad."""
-    p99, average = found[Indicator.P99], found[Indicator.MEAN]
-    for part in (p99, average):
-        if isinstance(part, Absent):
-            return part
-    assert isinstance(p99, Measured)
-    assert isinstance(average, Measured)
-    if p99.censored or average.censored:
-        return Absent("timeouts leave P99 or the mean open", p99.n)
-    if average.value <= 0:
-        return Absent("the mean is zero", p99.n)
-    return Measured(p99.value / average.value, p99.n)
+    match found[Indicator.P99], found[Indicator.MEAN]:
+        case (Absent() as missing, _) | (_, Absent() as missing):
+            return missing
+        case Measured(censored=True, n=n), _:
+            return Absent("timeouts leave P99 open", n)
+        case Measured(value=p99, n=n), Measured(value=average):
+            return Measured(p99 / average, n) if average > 0 else Absent("the mean is zero", n)
+        case _ as never:
+            assert_never(never)
 
 
 def shares(ok: Histogram, timeouts: Histogram) -> tuple[Share, ...]:

@@ -124,7 +124,8 @@ def _sum(batch: Batch) -> tuple[float, int]:
 
 
 def _variance(histograms: Sequence[Histogram], value: float, n: int) -> float:
-    return sum((us / MICROSECONDS - value) ** 2 * number for h in histograms for us, number in h.counts.items()) / (n - 1)
+    counted = (item for histogram in histograms for item in histogram.counts.items())
+    return sum((us / MICROSECONDS - value) ** 2 * number for us, number in counted) / (n - 1)
 
 
 def maximum(population: Population) -> Measurement:

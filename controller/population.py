@@ -1,4 +1,4 @@
-"""Which requests do latency quantiles speak of? Those answered well, and those given up, of which only a bound is known.
+"""Of which requests do latency quantiles speak? Of those answered well, and of those given up after a time.
 
 A timed-out request would have taken at least as long as we waited: it is censored from above. Leaving it out would
 improve the quantiles, counting it at the limit would invent an answer. Errors are in neither: a fast error is no fast

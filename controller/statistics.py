@@ -144,4 +144,5 @@ def student_t(degrees: int, confidence: float = CONFIDENCE) -> float:
 
 def normal_z(confidence: float = CONFIDENCE) -> float:
     """Two-sided critical value of the normal distribution."""
-    return NormalDist().inv_cdf((1.0 + confidence) / 2)
+    z: float = NormalDist().inv_cdf((1.0 + confidence) / 2)
+    return z
