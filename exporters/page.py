@@ -30,6 +30,8 @@ class SelfReading:
     started: float
     scrapes: int
     scrape_seconds: float | None
+    version: str
+    python: str
 
 
 def read_self(scrapes: int, scrape_seconds: float | None) -> SelfReading:
@@ -46,6 +48,8 @@ def read_self(scrapes: int, scrape_seconds: float | None) -> SelfReading:
         started=process.create_time(),
         scrapes=scrapes,
         scrape_seconds=scrape_seconds,
+        version=_version(),
+        python=platform.python_version(),
     )
 
 
@@ -114,7 +118,7 @@ def _sources(states: Sequence[State]) -> tuple[Family, ...]:
 
 def _cost(own: SelfReading) -> tuple[Family, ...]:
     return (
-        single(names.BUILD_INFO, 1, _version(), platform.python_version()),
+        single(names.BUILD_INFO, 1, own.version, own.python),
         single(names.CPU, own.cpu_seconds),
         single(names.MEMORY, own.resident_bytes),
         single(names.DESCRIPTORS, own.descriptors),

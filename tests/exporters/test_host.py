@@ -1,0 +1,267 @@
+"""The host collector on trees of captured kernel files: units, absent data, bounds and counters that step back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from exporters.family import Family
+from exporters.host import container, cpu, disk, load, memory, network, pressure, tcp
+from exporters.host.collector import host_collector
+from exporters.names import host as names
+from exporters.source import Result
+from tests.exporters.trees import a_cgroup_v1, a_cgroup_v2, write
+
+FIXTURE = Path(__file__).with_name("fixtures") / "proc"
+SNAPSHOTS: dict[str, Any] = json.loads(Path(__file__).with_name("host_snapshots.json").read_text(encoding="utf-8"))
+
+
+def test_every_source_of_a_captured_machine_is_read(tmp_path: Path) -> None:
+    results = host_collector(FIXTURE, tmp_path).sample()
+    assert {r.source: r.failure for r in results} == dict.fromkeys(
+        ("cpu", "load", "memory", "pressure", "disk", "network", "tcp", "container"), ""
+    )
+    values = _values(results)
+    assert values["host_cpu_seconds_total", "system"] == 41.72
+    assert values["host_cpu_cores",] == 2
+    assert values["host_context_switches_total",] == 355103
+    assert values["host_boot_time_seconds",] == 1796063689
+    assert values["host_load5",] == 0.21
+    assert values["host_run_queue_wait_seconds_total", "1"] == pytest.approx(3.25)
+    assert values["host_file_descriptors",] == 377
+    assert values["host_memory_available_bytes",] == 24339236 * 1024
+    assert values["host_swap_read_bytes_total",] == 7 * 4096
+    assert values["host_pressure_seconds_total", "cpu", "some"] == pytest.approx(9.120799)
+    assert values["host_disk_read_bytes_total", "vda"] == 2557194 * 512
+    assert values["host_disk_busy_seconds_total", "vda"] == pytest.approx(11.18)
+    assert values["host_network_receive_bytes_total", "eth0"] == 370040100
+    assert values["host_network_transmit_packets_total", "eth0"] == 5769
+    assert values["host_tcp_sockets", "time_wait"] == 3
+    assert values["host_tcp_sockets", "established"] == 12
+    assert values["host_tcp_segments_retransmitted_total",] == 4
+    assert values["host_tcp_listen_overflows_total",] == 6
+    assert values["host_tcp_local_ports",] == 28232
+
+
+def test_loops_ramdisks_and_partitions_are_no_disks() -> None:
+    reading = disk.read_disk(FIXTURE)
+    assert reading is not None
+    assert list(reading.devices) == ["vda", "nvme0n1"]
+
+
+def test_every_name_is_reached_by_the_fixture(tmp_path: Path) -> None:
+    stat = "usage_usec 1\nnr_periods 1\nnr_throttled 0\nthrottled_usec 0\n"
+    files = {
+        "cpu.max": "50000 100000\n",
+        "cpu.stat": stat,
+        "memory.max": "1000\n",
+        "memory.current": "500\n",
+        "memory.stat": "inactive_file 100\n",
+    }
+    _, root = a_cgroup_v2(tmp_path, "/", files)
+    shown = {f.metric for r in host_collector(FIXTURE, root).sample() for f in r.families if f.samples}
+    assert set(names.ALL) == shown
+
+
+def test_iowait_that_steps_back_is_held(tmp_path: Path) -> None:
+    before = cpu.read_cpu(write(tmp_path, {"stat": SNAPSHOTS["proc_stat"]["t0"]}))
+    after = cpu.read_cpu(write(tmp_path, {"stat": SNAPSHOTS["proc_stat"]["t30"]}), before)
+    assert (before.seconds["iowait"], after.seconds["iowait"]) == (5482.81, 5482.81)
+    assert (before.seconds["user"], after.seconds["user"]) == (10.0, 40.0)
+
+
+def test_a_real_reset_is_not_held(tmp_path: Path) -> None:
+    before = cpu.read_cpu(write(tmp_path, {"stat": "cpu 1000 0 0 900000 0 0 0 0 0 0\n"}))
+    after = cpu.read_cpu(write(tmp_path, {"stat": "cpu 10 0 0 20 0 0 0 0 0 0\n"}), before)
+    assert after.seconds["idle"] == 0.2
+
+
+def test_network_counters_are_raw_and_a_vanished_device_ends_its_series(tmp_path: Path) -> None:
+    found = []
+    for moment in ("t0", "t30"):
+        reading = network.read_network(write(tmp_path, {"net/dev": _net_dev(SNAPSHOTS["net"][moment])}))
+        assert reading is not None
+        found.append(_samples(network.families(reading)))
+    assert found[0]["host_network_receive_bytes_total", "eth0"] == 4294960000
+    assert found[1]["host_network_receive_bytes_total", "eth0"] == 2704  # the wrap is Prometheus's business
+    assert ("host_network_receive_bytes_total", "veth12ab") in found[0]
+    assert not [key for key in found[1] if "veth12ab" in key]
+
+
+def test_devices_are_bounded_and_the_rest_is_counted(tmp_path: Path) -> None:
+    devices = {f"veth{n}": {"rx_bytes": n, "tx_bytes": n} for n in range(100)}
+    reading = network.read_network(write(tmp_path, {"net/dev": _net_dev(devices)}))
+    assert reading is not None
+    assert len(reading.devices) == network.MOST_DEVICES
+    assert _samples(network.families(reading))["host_devices_left_out", "network"] == 36
+
+
+def test_an_alias_with_a_colon_is_one_device(tmp_path: Path) -> None:
+    reading = network.read_network(write(tmp_path, {"net/dev": _net_dev({"eth0:1": {"rx_bytes": 5, "tx_bytes": 6}})}))
+    assert reading is not None
+    assert list(reading.devices) == ["eth0:1"]
+
+
+def test_what_a_machine_does_not_have_is_absent_and_no_failure(tmp_path: Path) -> None:
+    proc = write(tmp_path, {"stat": "cpu 1 0 0 1\ncpu0 1 0 0 1\n", "loadavg": "64.0 60.0 50.0 1/2 3\n", "meminfo": ""})
+    results = host_collector(proc, tmp_path / "none").sample()
+    assert {r.failure for r in results} == {""}
+    values = _values(results)
+    assert {name for name, *_ in values} == {
+        "host_cpu_seconds_total",
+        "host_cpu_cores",
+        "host_load1",
+        "host_load5",
+        "host_load15",
+        "host_container_info",
+    }
+    assert ("host_cpu_seconds_total", "steal") not in values
+    assert values["host_container_info", "cpu", "unknown", "", "no_cgroup_mount_with_this_controller"] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "source"),
+    [
+        ("stat", "cpu0 1 2\n", "cpu"),
+        ("loadavg", "what\n", "load"),
+        ("meminfo", "MemTotal: many kB\n", "memory"),
+        ("net/dev", "\n\n eth0: 1 2 x\n", "network"),
+        ("diskstats", "254 0 vda 1 2 3 4 5 6 7 8 nine 10 11\n", "disk"),
+    ],
+)
+def test_a_source_that_makes_no_sense_fails_alone(tmp_path: Path, name: str, text: str, source: str) -> None:
+    proc = write(tmp_path, {**_basic(), name: text})
+    failures = {r.source: r.failure for r in host_collector(proc, tmp_path).sample() if r.failure}
+    assert failures == {source: "malformed"}
+
+
+def test_a_source_that_is_missing_although_it_must_be_there_fails_alone(tmp_path: Path) -> None:
+    files = _basic()
+    del files["stat"]
+    failures = {r.source: r.failure for r in host_collector(write(tmp_path, files), tmp_path).sample() if r.failure}
+    assert failures == {"cpu": "missing"}
+
+
+def test_pressure_switched_off_is_absent(tmp_path: Path) -> None:
+    assert pressure.read_pressure(tmp_path) is None
+
+
+def test_readers_read_this_machine() -> None:
+    proc = Path("/proc")
+    if not (proc / "stat").exists():
+        pytest.skip("this system has no /proc")
+    assert sum(cpu.read_cpu(proc).seconds.values()) > 0
+    assert len(load.read_load(proc).averages) == 3
+    assert memory.read_memory(proc).sizes["MemTotal"] > 1 << 20
+    sockets = tcp.read_tcp(proc)
+    assert sockets is not None
+    assert ("TCP", "inuse") in sockets.sockets
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "quota", "periods", "throttled_periods", "throttled_seconds"),
+    [
+        (("cgroup_v2", "t0"), 1.0, 100, 10, 0.5),
+        (("cgroup_v2", "t30"), 1.0, 400, 100, 5.0),
+        (("cgroup_v2_unlimited", "t0"), None, None, None, None),
+        (("cgroup_v1", "t0"), None, 0, 0, 0.0),
+        (("cgroup_v1", "t30"), 0.5, 300, 200, 12.0),
+    ],
+)
+def test_throttling_is_in_seconds_from_both_versions(
+    tmp_path: Path,
+    snapshot: tuple[str, str],
+    quota: float | None,
+    periods: int | None,
+    throttled_periods: int | None,
+    throttled_seconds: float | None,
+) -> None:
+    files = SNAPSHOTS[snapshot[0]][snapshot[1]]
+    a_tree = a_cgroup_v1 if snapshot[0] == "cgroup_v1" else a_cgroup_v2
+    view = container.read_container(*a_tree(tmp_path, "/", files)).cpu
+    assert view is not None
+    assert (view.quota_cores, view.periods, view.throttled_periods, view.throttled_seconds) == (
+        quota,
+        periods,
+        throttled_periods,
+        throttled_seconds,
+    )
+
+
+def test_a_bare_tree_without_tables_is_read_at_the_usual_places(tmp_path: Path) -> None:
+    root = write(tmp_path / "cgroup", SNAPSHOTS["cgroup_v1"]["t30"])
+    reading = container.read_container(tmp_path / "proc", root)
+    assert reading.cpu is not None
+    assert reading.memory is not None
+    assert (reading.cpu.quota_cores, reading.memory.limit) == (0.5, 536870912)
+
+
+def test_memory_without_a_limit_has_no_limit_series(tmp_path: Path) -> None:
+    for version, a_tree in (("cgroup_v1", a_cgroup_v1), ("cgroup_v2", a_cgroup_v2)):
+        reading = container.read_container(*a_tree(tmp_path / version, "/", SNAPSHOTS[version]["t0"]))
+        shown = _samples(container.families(reading))
+        assert not [key for key in shown if key[0] == "host_container_memory_limit_bytes"]
+
+
+def test_the_working_set_leaves_inactive_page_cache_out(tmp_path: Path) -> None:
+    v2 = {"memory.current": "1000\n", "memory.stat": "inactive_file 300\nactive_file 5\n"}
+    v1 = {
+        "memory/memory.usage_in_bytes": "1000\n",
+        "memory/memory.stat": "inactive_file 1\ntotal_inactive_file 300\n",
+    }
+    for reading in (
+        container.read_container(*a_cgroup_v2(tmp_path / "v2", "/", v2)),
+        container.read_container(*a_cgroup_v1(tmp_path / "v1", "/", v1)),
+    ):
+        assert reading.memory is not None
+        assert (reading.memory.usage, reading.memory.working_set) == (1000, 700)
+
+
+def test_where_an_ancestor_binds_its_counters_are_shown_under_its_path(tmp_path: Path) -> None:
+    files = {
+        "pod/cpu.max": "50000 100000\n",
+        "pod/cpu.stat": "usage_usec 9000000\nnr_periods 7\nnr_throttled 3\nthrottled_usec 250000\n",
+        "pod/app/cpu.max": "max 100000\n",
+        "pod/app/cpu.stat": "usage_usec 1000000\n",
+    }
+    reading = container.read_container(*a_cgroup_v2(tmp_path, "/pod/app", files))
+    shown = _samples(container.families(reading))
+    assert shown["host_container_cpu_throttled_seconds_total", "/pod"] == 0.25
+    assert shown["host_container_cpu_seconds_total", "/pod"] == 9.0
+
+
+def test_a_version_1_mount_that_shows_the_own_cgroup_as_its_root_is_understood(tmp_path: Path) -> None:
+    files = {
+        "cpu/cpu.cfs_quota_us": "150000\n",
+        "cpu/cpu.cfs_period_us": "100000\n",
+        "cpuacct/cpuacct.usage": "2000000000\n",
+    }
+    reading = container.read_container(*a_cgroup_v1(tmp_path, "/docker/abc", files, mounted="/docker/abc"))
+    assert reading.cpu is not None
+    assert (reading.cpu.quota_cores, reading.cpu.seconds, reading.cpu.path) == (1.5, 2.0, "/docker/abc")
+
+
+def _basic() -> dict[str, str]:
+    return {
+        "stat": "cpu 1 0 0 1\n",
+        "loadavg": "0 0 0 1/2 3\n",
+        "meminfo": "MemTotal: 1 kB\n",
+        "net/dev": "\n\n",
+        "diskstats": "",
+    }
+
+
+def _net_dev(devices: dict[str, dict[str, int]]) -> str:
+    rows = (f"{name}: {d['rx_bytes']} 0 0 0 0 0 0 0 {d['tx_bytes']} 0 0 0 0 0 0 0" for name, d in devices.items())
+    return "Inter-| Receive | Transmit\n face |bytes\n" + "\n".join(rows) + "\n"
+
+
+def _samples(families: tuple[Family, ...]) -> dict[tuple[str, ...], float]:
+    return {(f.metric.name, *labels): value for f in families for labels, value in f.samples}
+
+
+def _values(results: tuple[Result, ...]) -> dict[tuple[str, ...], float]:
+    return {key: value for r in results for key, value in _samples(r.families).items()}
