@@ -1,0 +1,143 @@
+"""A board as Grafana's dashboard JSON: panels, variables, phases as regions, links between boards."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from grafanalib import core
+from grafanalib._gen import DashboardEncoder
+
+from controller import names as loadtest
+from dashboards import palette
+from dashboards.board import TAG, Board, Row, Variable
+from dashboards.grafana.drawing import DATA_SOURCE, draw
+from dashboards.grafana.layout import Place, lay_out
+from dashboards.grafana.modernize import modernize
+from dashboards.promql import EVERYTHING, scale, series
+from dashboards.variables import DATASOURCE, OF_PLAN
+
+PROVISIONED_UID = "prometheus"
+"""The uid that the provisioning file gives the data source; the variable starts with it."""
+
+PHASE_TAG = "run-phase"
+BEFORE_LOAD = "preflight"
+"""The one phase that is over before the timetable starts: it has no slot, so no region."""
+
+REGIONS = 1000
+"""Regions that Grafana may draw of one phase; beyond it drops the oldest without a word."""
+
+RELOAD_ON_TIME_CHANGE = 2
+
+
+def render(board: Board) -> dict[str, Any]:
+    """The whole document; equal boards give equal documents."""
+    dashboard = core.Dashboard(
+        title=board.title,
+        uid=board.uid,
+        description=board.description,
+        tags=[TAG],
+        timezone="utc",
+        editable=False,
+        refresh="5s",
+        time=core.Time("now-30m", "now"),
+        timePicker=core.TimePicker(refreshIntervals=["5s", "10s", "30s", "1m", "5m"], timeOptions=[], hidden=False),
+        templating=core.Templating(list=[_datasource(), *(_variable(variable) for variable in board.variables)]),
+        annotations=core.Annotations(list=layers()),
+        links=[core.DashboardLink(title="Stagelight", tags=[TAG], asDropdown=True, includeVars=True, keepTime=True)],
+        panels=[_placed(place) for place in lay_out(board)],
+    )
+    document: dict[str, Any] = json.loads(json.dumps(dashboard.to_json_data(), cls=DashboardEncoder))
+    return modernize(document)
+
+
+def text(board: Board) -> str:
+    """The document as the file holds it: sorted keys, so that a change of one panel is a change of few lines."""
+    return json.dumps(render(board), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def layers() -> list[dict[str, Any]]:
+    """Manual notes, then one layer a phase from Grafana's own store, then the same from the metrics, switched off."""
+    regions = (_phase_layer(phase, colour) for phase, colour in palette.PHASES.items() if phase != BEFORE_LOAD)
+    return [_notes(), *regions, _metric_layer()]
+
+
+def _notes() -> dict[str, Any]:
+    return {
+        "builtIn": 1,
+        "datasource": {"type": "grafana", "uid": "-- Grafana --"},
+        "enable": True,
+        "hide": True,
+        "iconColor": palette.DEAD,
+        "name": "Annotations & Alerts",
+        "type": "dashboard",
+    }
+
+
+def _phase_layer(phase: str, colour: str) -> dict[str, Any]:
+    return {
+        "datasource": {"type": "grafana", "uid": "-- Grafana --"},
+        "enable": True,
+        "hide": False,
+        "iconColor": colour,
+        "name": phase,
+        "target": {
+            "limit": REGIONS,
+            "matchAny": False,
+            "refId": f"phase-{phase}",
+            "tags": [PHASE_TAG, f"phase:{phase}"],
+            "type": "tags",
+        },
+    }
+
+
+def phase_starts() -> str:
+    """The expression behind the metrics' layer: start of each slot in milliseconds, as Grafana wants it."""
+    return scale(series(loadtest.SLOT_START, OF_PLAN), 1000)
+
+
+def _metric_layer() -> dict[str, Any]:
+    return {
+        "datasource": DATA_SOURCE,
+        "enable": False,
+        "expr": phase_starts(),
+        "hide": False,
+        "iconColor": palette.TEAL,
+        "name": "starts of phases, from metrics",
+        "step": "5s",
+        "tagKeys": "stage,phase",
+        "textFormat": "{{stage}}",
+        "titleFormat": "{{phase}}",
+        "useValueForTime": "on",
+    }
+
+
+def _placed(place: Place) -> core.Panel:
+    match place.item:
+        case Row(id, title, _):
+            return core.RowPanel(
+                id=id, title=title, gridPos=core.GridPos(h=place.h, w=place.w, x=place.x, y=place.y), collapsed=False
+            )
+        case panel:
+            return draw(panel, place)
+
+
+def _datasource() -> core.Template:
+    variable = core.Template(
+        name=DATASOURCE, label="Data source", type="datasource", query="prometheus", default=PROVISIONED_UID
+    )
+    variable._current = {"text": "Prometheus", "value": PROVISIONED_UID}
+    return variable
+
+
+def _variable(variable: Variable) -> core.Template:
+    return core.Template(
+        name=variable.name,
+        label=variable.label,
+        query=variable.values,
+        dataSource=DATA_SOURCE,
+        allValue=EVERYTHING,
+        includeAll=True,
+        multi=True,
+        refresh=RELOAD_ON_TIME_CHANGE,
+    )

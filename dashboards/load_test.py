@@ -1,0 +1,44 @@
+"""The board *Load test*: the load, what the client saw, what the server says, all on one time axis."""
+
+from __future__ import annotations
+
+from dashboards.board import Board, Row
+from dashboards.panels import client, load, loadgen, machine, run, server
+from dashboards.variables import GENERATOR, HOST, MODEL, PLAN, SERVER
+
+BOARD = Board(
+    uid="stagelight-load-test",
+    title="Stagelight / Load test",
+    description="Load profile, client latency and TF Serving's own histograms on one time axis, with the run's phases.",
+    rows=(
+        Row(
+            100,
+            "Run",
+            (
+                run.PHASE_NOW,
+                run.TIME_LEFT,
+                run.LAST_VERDICT,
+                run.RATE_NOW,
+                run.P99_NOW,
+                run.P99_LIMIT_SHARE,
+                run.ERRORS_NOW,
+                run.SATURATION_NOW,
+                run.PHASES,
+            ),
+        ),
+        Row(101, "Load", (load.USERS, load.REQUESTS)),
+        Row(
+            102,
+            "Latency: the client's, then the server's",
+            (
+                client.LATENCY,
+                client.LATENCY_HEATMAP,
+                server.HEATMAP,
+                server.QUANTILES,
+            ),
+        ),
+        Row(103, "Inside the server, and failures", (server.TIMES, server.BATCHES, client.FAILURES)),
+        Row(104, "Generator and machine", (loadgen.SATURATION, machine.HOST, machine.GPU)),
+    ),
+    variables=(PLAN, GENERATOR, SERVER, MODEL, HOST),
+)

@@ -1,0 +1,95 @@
+"""How long do requests take and how do they fail, seen by the client?"""
+
+from __future__ import annotations
+
+from controller import names as loadtest
+from dashboards import palette, tfserving
+from dashboards.panel import Kind, Panel, Query, Style, Unit
+from dashboards.promql import (
+    buckets,
+    divide,
+    equal,
+    matches,
+    max_by,
+    quantile,
+    rate,
+    rate_from_first,
+    series,
+    sum_by,
+    unequal,
+)
+from dashboards.variables import OF_GENERATOR, OF_MODEL, OF_PLAN, OF_SERVER
+from exporters.names import loadgen
+
+NO_LATENCY_OBJECTIVE = "The plan sets no limit on this latency."
+
+ANSWERED = buckets(loadgen.DURATION, equal("outcome", "ok"), OF_GENERATOR)
+LATENCY_AT = {q: quantile(q, ANSWERED) for q in palette.QUANTILES}
+"""Quantile to its expression: successful requests, from the actual send to the end of the answer."""
+
+ERROR_RATIO = divide(
+    sum_by(rate(series(loadgen.REQUESTS, unequal("outcome", "ok"), OF_GENERATOR))),
+    sum_by(rate(series(loadgen.REQUESTS, OF_GENERATOR))),
+)
+
+LATENCY = Panel(
+    id=13,
+    key="client-latency",
+    title="Client latency: p50, p95, p99",
+    question="How long do successful requests take, from sending to the end of the answer? Drawn from histogram "
+    "buckets; the verdict uses the exact record.",
+    bad="lines above a limit, or p99 leaving p50 behind. Failed requests are not in here: look at them as well.",
+    unit=Unit.SECONDS,
+    kind=Kind.LINES,
+    queries=(
+        *(
+            Query(ref, LATENCY_AT[q], f"p{100 * q:g}", style=Style(colour))
+            for ref, (q, colour) in zip("ABC", palette.QUANTILES.items(), strict=True)
+        ),
+        Query(
+            "D",
+            max_by(
+                series(loadtest.OBJECTIVE_LIMIT, matches("objective", "(p[0-9.]+|mean|max) *<.*"), OF_PLAN), "objective"
+            ),
+            "limit: {{objective}}",
+            NO_LATENCY_OBJECTIVE,
+            Style(palette.BAD, dashed=True, width=1),
+        ),
+    ),
+)
+
+LATENCY_HEATMAP = Panel(
+    id=14,
+    key="client-latency-heatmap",
+    title="Client latency: all successful requests",
+    question="How are successful requests spread over durations, as the client's histogram counts them?",
+    bad="a second band above the first one: two kinds of requests, or a queue that comes and goes.",
+    unit=Unit.SECONDS,
+    kind=Kind.HEATMAP,
+    queries=(Query("A", sum_by(rate(ANSWERED), "le"), "{{le}}"),),
+)
+
+FAILURES = Panel(
+    id=19,
+    key="failures",
+    title="Failures: the client's outcomes, the server's statuses",
+    question="How many requests fail per second, why by the client's account, and what does the server say?",
+    bad="anything above zero. Failures that only the client counts: never came in, or answered too late.",
+    unit=Unit.PER_SECOND,
+    kind=Kind.LINES,
+    queries=(
+        Query(
+            "A",
+            sum_by(rate(series(loadgen.REQUESTS, unequal("outcome", "ok"), OF_GENERATOR)), "outcome"),
+            "{{outcome}}",
+        ),
+        Query(
+            "B",
+            sum_by(rate_from_first(series(tfserving.REQUESTS, unequal("status", "OK"), OF_MODEL, OF_SERVER)), "status"),
+            "TF Serving: {{status}}",
+            "TF Serving has no series for a status that it never answered.",
+            Style(dashed=True),
+        ),
+    ),
+    colours=tuple(palette.OUTCOMES.items()),
+)

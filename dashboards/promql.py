@@ -1,0 +1,145 @@
+"""PromQL from names: every expression of a panel is built here out of metrics and labels."""
+
+from __future__ import annotations
+
+import re
+from typing import NewType
+
+from exporters.metric import Metric
+
+Expr = NewType("Expr", str)
+"""A PromQL expression; it may hold Grafana's variables."""
+
+Match = NewType("Match", str)
+"""One label matcher."""
+
+WINDOW = "$__rate_interval"
+"""Grafana's window for rates: at least four scrapes, and no shorter than the graph's step."""
+
+EVERYTHING = ".+"
+"""What `All` of a variable stands for: the label exists."""
+
+
+OPERATOR = re.compile(r" ([-+*/^]|or|and|unless) ")
+
+
+def equal(label: str, value: str) -> Match:
+    """The label has this value."""
+    return Match(f'{label}="{value}"')
+
+
+def unequal(label: str, value: str) -> Match:
+    """The label has another value; an empty value means: the label exists."""
+    return Match(f'{label}!="{value}"')
+
+
+def matches(label: str, pattern: str) -> Match:
+    """The label fits the regular expression, which PromQL anchors at both ends."""
+    return Match(f'{label}=~"{pattern}"')
+
+
+def series(metric: Metric, *where: Match) -> Expr:
+    """The metric's series; a histogram has none of its own."""
+    if metric.kind == "histogram":
+        raise ValueError(f"could not select {metric.name}: of a histogram ask for buckets, total or count")
+    return _select(metric.name, where)
+
+
+def buckets(metric: Metric, *where: Match) -> Expr:
+    """A histogram's cumulative buckets."""
+    return _part(metric, "bucket", where)
+
+
+def total(metric: Metric, *where: Match) -> Expr:
+    """The sum of everything a histogram observed, in its unit."""
+    return _part(metric, "sum", where)
+
+
+def count(metric: Metric, *where: Match) -> Expr:
+    """How many observations a histogram has."""
+    return _part(metric, "count", where)
+
+
+def rate(counter: Expr) -> Expr:
+    """Increase per second over the window."""
+    return Expr(f"rate({counter}[{WINDOW}])")
+
+
+def rate_from_first(counter: Expr) -> Expr:
+    """Like `rate`, but a series that appeared within the window counts from zero.
+
+    Servers create a series at its first event, and `rate` sees none of the events before the second scrape.
+    """
+    return Expr(f"({counter} unless {counter} offset {WINDOW}) * 1000 / {WINDOW}_ms or {rate(counter)}")
+
+
+def sum_by(expr: Expr, *labels: str) -> Expr:
+    """Sum over everything but the labels."""
+    return _aggregate("sum", expr, labels)
+
+
+def max_by(expr: Expr, *labels: str) -> Expr:
+    """Largest over everything but the labels."""
+    return _aggregate("max", expr, labels)
+
+
+def quantile(q: float, histogram: Expr) -> Expr:
+    """The q-quantile by linear interpolation within the bucket it falls into; `histogram` are selected buckets."""
+    return Expr(f"histogram_quantile({q}, {sum_by(rate(histogram), 'le')})")
+
+
+def bucket_above(estimate: Expr, first: float, growth: float) -> Expr:
+    """Upper bound of the bucket that holds `estimate`, for bounds `first * growth^i`.
+
+    Holds for any estimate by interpolation, because it never leaves its bucket. Servers print bounds with six digits:
+    the small allowance keeps an estimate that sits on a bound in the bucket below it.
+    """
+    steps = f"ceil(ln({estimate} / {first:g}) / ln({growth:g}) - 0.0001)"
+    return Expr(f"{first:g} * {growth:g} ^ clamp_min({steps}, 0)")
+
+
+def divide(dividend: Expr, divisor: Expr) -> Expr:
+    """Quotient of series with equal labels; no divisor, no result."""
+    return Expr(f"{_grouped(dividend)} / {_grouped(divisor)}")
+
+
+def scale(expr: Expr, factor: float) -> Expr:
+    """The expression times a constant."""
+    return Expr(f"{_grouped(expr)} * {factor!r}")
+
+
+def complement(share: Expr) -> Expr:
+    """One minus the share."""
+    return Expr(f"1 - {_grouped(share)}")
+
+
+def or_else(first: Expr, *others: Expr) -> Expr:
+    """The first, with what only the others have."""
+    return Expr(" or ".join((first, *others)))
+
+
+def label_values(metric: Metric, label: str) -> Expr:
+    """Grafana's query for the values that a label has."""
+    return Expr(f"label_values({metric.name}, {label})")
+
+
+def _select(name: str, where: tuple[Match, ...]) -> Expr:
+    return Expr(f"{name}{{{', '.join(where)}}}" if where else name)
+
+
+def _part(metric: Metric, part: str, where: tuple[Match, ...]) -> Expr:
+    if metric.kind != "histogram":
+        raise ValueError(f"could not select the {part} of {metric.name}: it is a {metric.kind}, not a histogram")
+    return _select(f"{metric.name}_{part}", where)
+
+
+def _aggregate(operator: str, expr: Expr, labels: tuple[str, ...]) -> Expr:
+    return Expr(f"{operator} by ({', '.join(labels)}) ({expr})" if labels else f"{operator}({expr})")
+
+
+def _grouped(expr: Expr) -> str:
+    """In brackets, unless it is a single selector or call, which binds tighter than any operator."""
+    outside = re.sub(r'"[^"]*"', "", expr)
+    while (shorter := re.sub(r"\([^()]*\)|\{[^{}]*\}|\[[^\[\]]*\]", "", outside)) != outside:
+        outside = shorter
+    return f"({expr})" if OPERATOR.search(outside) else expr

@@ -1,0 +1,74 @@
+"""Every expression of a board with its variables filled in: what tests and the report send to Prometheus."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from dashboards.board import Board
+from dashboards.promql import EVERYTHING, WINDOW
+
+VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+
+SCRAPES_A_WINDOW = 4
+"""Grafana's rule for `$__rate_interval`: this many scrapes, or the step and one scrape if that is longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """One query, ready to be sent; `legend` still holds `{{label}}`. `may_be_empty`: the reason, or None."""
+
+    panel_id: int
+    key: str
+    title: str
+    ref: str
+    legend: str
+    expr: str
+    may_be_empty: str | None
+
+
+def expressions(board: Board, window: float, values: Mapping[str, str] | None = None) -> tuple[Expression, ...]:
+    """All queries of the board's panels, in order.
+
+    `window` stands for `$__rate_interval`, in seconds; `values` maps variables to regular expressions, those left out
+    stand for everything.
+    """
+    chosen = {variable.name: EVERYTHING for variable in board.variables} | dict(values or {})
+    return tuple(_expressions(board, window, chosen))
+
+
+def _expressions(board: Board, window: float, values: Mapping[str, str]) -> Iterator[Expression]:
+    for panel in board.panels:
+        for query in panel.queries:
+            expr = substitute(query.expr, window, values)
+            yield Expression(panel.id, panel.key, panel.title, query.ref, query.legend, expr, query.may_be_empty)
+
+
+def allowed_empty(board: Board) -> dict[tuple[str, str], str]:
+    """Panel key and query ref to the reason why a healthy run can have no such series."""
+    return {
+        (panel.key, query.ref): query.may_be_empty
+        for panel in board.panels
+        for query in panel.queries
+        if query.may_be_empty is not None
+    }
+
+
+def substitute(expr: str, window: float, values: Mapping[str, str]) -> str:
+    """The expression without Grafana's variables; an unknown variable is an error, as an empty text would be a lie."""
+    millis = round(window * 1000)
+    known = {WINDOW[1:]: f"{millis}ms", f"{WINDOW[1:]}_ms": str(millis), **values}
+
+    def value(found: re.Match[str]) -> str:
+        name = found[1] or found[2]
+        if name not in known:
+            raise ValueError(f"could not fill in ${name} in {expr}: the board has no such variable")
+        return known[name]
+
+    return VARIABLE.sub(value, expr)
+
+
+def rate_window(step: float, scrape_interval: float) -> float:
+    """What Grafana would put for `$__rate_interval`, in seconds."""
+    return max(step + scrape_interval, SCRAPES_A_WINDOW * scrape_interval)

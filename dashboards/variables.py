@@ -1,0 +1,24 @@
+"""The boards' variables, and label matchers that use them."""
+
+from __future__ import annotations
+
+from controller import names as loadtest
+from dashboards import tfserving
+from dashboards.board import Variable
+from dashboards.promql import label_values, matches
+from exporters.names import host, loadgen
+
+DATASOURCE = "datasource"
+"""The variable that every query's data source comes from."""
+
+PLAN = Variable("plan", "Plan", label_values(loadtest.RUN_INFO, "plan"))
+GENERATOR = Variable("generator", "Generator", label_values(loadgen.IN_FLIGHT, "instance"))
+SERVER = Variable("server", "Model server", label_values(tfserving.REQUESTS, "instance"))
+MODEL = Variable("model", "Model", label_values(tfserving.REQUESTS, "model_name"))
+HOST = Variable("host", "Host", label_values(host.CPU_CORES, "instance"))
+
+OF_PLAN = matches("plan", f"${PLAN.name}")
+OF_GENERATOR = matches("instance", f"${GENERATOR.name}")
+OF_SERVER = matches("instance", f"${SERVER.name}")
+OF_MODEL = matches("model_name", f"${MODEL.name}")
+OF_HOST = matches("instance", f"${HOST.name}")
