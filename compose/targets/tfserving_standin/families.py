@@ -1,4 +1,4 @@
-"""The metric families of the real server, by their internal path: type, labels in order, bucket edges, when they appear."""
+"""The metric families of the real server, by internal path: type, labels in order, bucket edges, when they appear."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Family:
-    """One family. `late`: not even its TYPE line exists before first use. `edges` are the finite bounds, in the unit named."""
+    """One family. `edges` are the finite bucket bounds; `late`: not even its TYPE line exists before first use."""
 
     path: str
     kind: Kind
