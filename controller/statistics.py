@@ -139,10 +139,9 @@ def student_t(degrees: int, confidence: float = CONFIDENCE) -> float:
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
-    return z + sum(term / degrees**power for power, term in enumerate(terms, start=1))
+    return z + sum(term / float(degrees) ** power for power, term in enumerate(terms, start=1))
 
 
 def normal_z(confidence: float = CONFIDENCE) -> float:
     """Two-sided critical value of the normal distribution."""
-    z: float = NormalDist().inv_cdf((1.0 + confidence) / 2)
-    return z
+    return NormalDist().inv_cdf((1.0 + confidence) / 2)
