@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pydantic import TypeAdapter
+
 from controller.plan import Target, Workload
 
 
@@ -16,3 +18,16 @@ class GeneratorSpec:
     target: Target
     workload: Workload
     workers: int
+
+
+def encode_spec(spec: GeneratorSpec) -> bytes:
+    """As JSON; durations in ISO 8601."""
+    return _ADAPTER.dump_json(spec)
+
+
+def decode_spec(text: bytes) -> GeneratorSpec:
+    """The specification in a JSON text. Raises `ValueError`."""
+    return _ADAPTER.validate_json(text)
+
+
+_ADAPTER = TypeAdapter(GeneratorSpec)

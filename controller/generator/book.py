@@ -1,0 +1,135 @@
+"""The master's exact account of all workers: reports in, intervals, totals and faults out. Time is an argument."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from controller.generator.latency import DURATION_BOUNDS_US, Buckets, quantise
+from controller.generator.ledger import RawCell
+from controller.generator.members import SILENT_SECONDS, Member, Presence
+from controller.generator.wire import Share, WorkerDrained, WorkerReport
+from controller.orders import Cell, Drained, Interval
+from exporters.names.loadgen import OUTCOMES
+
+LOST_OUTCOME = "generator_error"
+
+
+class Book:
+    """Every request that was reported is in exactly one interval, and in `durations` as soon as it was reported."""
+
+    def __init__(self) -> None:
+        """No worker yet."""
+        self.members: dict[str, Member] = {}
+        self.durations = {outcome: Buckets(DURATION_BOUNDS_US) for outcome in OUTCOMES}
+        self.totals: Counter[str] = Counter(dict.fromkeys(OUTCOMES, 0))
+        self.reports_lost = 0
+        self.order = Share(0, -1, measured=False, users=0)  # the newest, over all workers
+        self._pending: dict[tuple[int, bool, str], tuple[dict[int, int], int]] = {}
+
+    @property
+    def present(self) -> list[Member]:
+        """Workers that are not dead, in order of their names' numbers."""
+        return [member for member in self.members.values() if not member.gone]
+
+    @property
+    def started(self) -> int:
+        """Requests sent since the run began."""
+        return sum(member.started for member in self.members.values())
+
+    @property
+    def ended(self) -> int:
+        """Requests that ended since the run began."""
+        return sum(member.ended for member in self.members.values())
+
+    @property
+    def users(self) -> int:
+        """Users that run now."""
+        return sum(member.users for member in self.members.values())
+
+    def join(self, name: str, address: str, now: float) -> None:
+        """A worker is ready."""
+        self.members[name] = Member(name, address, now)
+
+    def report(self, report: WorkerReport, now: float) -> list[str]:
+        """Take a report in; what was wrong, in sentences. A dead worker's report comes too late to count."""
+        member = self.members[report.worker]
+        if member.gone:
+            return [f"a report of {member.name} arrived after it was given up; it is not counted"]
+        faults = []
+        if (lost := report.sequence - member.sequence - 1) > 0:
+            self.reports_lost += lost
+            faults.append(f"{lost} reports of {member.name} never arrived: counts are too low by what they held")
+        if member.presence is Presence.SILENT:
+            member.presence = Presence.UP
+            faults.append(f"{member.name} reports again after {member.age(now):.1f} s of silence")
+        member.sequence, member.seen = report.sequence, now
+        member.started, member.ended, member.users = report.started, report.ended, report.users
+        member.vitals = report.vitals
+        member.lags.add(Counter(report.vitals.lags_us), sum(report.vitals.lags_us))
+        self._add(report.cells, member)
+        return faults
+
+    def silences(self, now: float) -> list[str]:
+        """Workers that have become silent since the last call, in sentences."""
+        fresh = [m for m in self.members.values() if m.presence is Presence.UP and m.age(now) > SILENT_SECONDS]
+        for member in fresh:
+            member.presence = Presence.SILENT
+        return [f"{member.name} has not reported for {member.age(now):.1f} s" for member in fresh]
+
+    def give_up(self, name: str, now: float) -> str:
+        """A worker is dead: what it had in flight is counted as `generator_error`, with its time until now."""
+        member = self.members[name]
+        cut = member.started - member.ended
+        member.presence, member.users, member.ended = Presence.DEAD, 0, member.started
+        if cut > 0:
+            us = round(member.age(now) * 1e6)
+            self._add([(self.order.slot, self.order.measured, LOST_OUTCOME, {quantise(us): cut}, us * cut)], member)
+        return (
+            f"{name} is lost: {cut} requests that were in flight at its last report {member.age(now):.1f} s ago are "
+            "counted as generator_error, what it did since is not known"
+        )
+
+    def interval(self, start: float, end: float, now: float) -> Interval:
+        """Everything reported since the last call, as what happened from epoch second `start` to `end`."""
+        cells = tuple(Cell(*key, counts, sum_us) for key, (counts, sum_us) in self._pending.items())
+        self._pending = {}
+        health = tuple(member.health(now) for member in self.members.values())
+        in_flight = self.started - self.ended
+        return Interval(start, end, cells, self.started, self.ended, in_flight, self.users, health)
+
+    def drained(self, drained: WorkerDrained) -> list[str]:
+        """A worker has nothing in flight; a sentence if its own totals are not what its reports told."""
+        member = self.members[drained.worker]
+        member.drained = drained
+        sent, got = sum(drained.totals.values()), sum(member.received.values())
+        if dict(drained.totals) == {outcome: member.received[outcome] for outcome in OUTCOMES}:
+            return []
+        return [f"{drained.worker} counted {sent} requests, but its reports told of {got}"]
+
+    def conclusion(self, at: float) -> Drained:
+        """The totals: of every worker its own, of a dead one what its reports told."""
+        totals = Counter(dict.fromkeys(OUTCOMES, 0))
+        for member in self.members.values():
+            totals.update(member.received if member.drained is None else member.drained.totals)
+        aborted = sum(member.drained.aborted for member in self.members.values() if member.drained)
+        return Drained(at, dict(totals), self.started, aborted)
+
+    def _add(self, cells: Iterable[RawCell], member: Member) -> None:
+        for slot, measured, outcome, counts, sum_us in cells:
+            number = sum(counts.values())
+            self.totals[outcome] += number
+            member.received[outcome] += number
+            self.durations[outcome].add(counts, sum_us)
+            merged, total = self._pending.get((slot, measured, outcome), ({}, 0))
+            for us, count in counts.items():
+                merged[us] = merged.get(us, 0) + count
+            self._pending[slot, measured, outcome] = (merged, total + sum_us)
+
+
+def shares(order: Share, members: Iterable[Member]) -> Iterator[tuple[Member, Share]]:
+    """An order over all workers, divided as evenly as whole users can be; the first ones get what is left over."""
+    among = list(members)
+    for index, member in enumerate(among):
+        users = order.users // len(among) + (index < order.users % len(among))
+        yield member, Share(order.number, order.slot, order.measured, users)

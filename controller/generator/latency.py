@@ -1,0 +1,65 @@
+"""How is a latency kept? Whole microseconds, quantised to three significant digits as an HdrHistogram would.
+
+With 2048 sub-buckets a value below 2048 µs is kept exactly, and a larger one as the lowest value of its bucket, which
+is at most 1/1024 below it. The same value fed into an HdrHistogram of three digits lands in the same bucket.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+
+SUB_BUCKETS = 2048
+
+_KEPT_BITS = SUB_BUCKETS.bit_length() - 1
+
+
+def quantise(us: int) -> int:
+    """The lowest value of the bucket that holds `us` (microseconds, not negative)."""
+    if us < SUB_BUCKETS:
+        return us
+    shift = us.bit_length() - _KEPT_BITS
+    return (us >> shift) << shift
+
+
+def _ladder(first_us: int, last_us: int, growth: float) -> tuple[int, ...]:
+    """Rising bounds in whole microseconds, each at most `growth` times the one before, both ends included."""
+    bounds = [first_us]
+    while bounds[-1] < last_us:
+        bounds.append(min(int(bounds[-1] * growth), last_us))
+    return tuple(bounds)
+
+
+DURATION_BOUNDS_US = _ladder(100, 60_000_000, 1.1)
+"""Upper bounds of the duration histogram's buckets: 100 µs to 60 s, so that a quantile read from it is off by less
+than a tenth of its value."""
+
+LAG_BOUNDS_US = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
+"""Upper bounds of the loop lag's buckets; the limit of the saturation signal, 20 ms, is one of them."""
+
+
+class Buckets:
+    """A cumulative histogram over fixed bounds, as Prometheus wants it; one more bucket catches the rest."""
+
+    __slots__ = ("bounds", "counts", "sum_us")
+
+    def __init__(self, bounds: Sequence[int]) -> None:
+        """Start empty; `bounds` are microseconds, rising."""
+        self.bounds = tuple(bounds)
+        self.counts = [0] * (len(self.bounds) + 1)
+        self.sum_us = 0
+
+    def add(self, counts: Mapping[int, int], sum_us: int) -> None:
+        """Add values (microseconds to their number) and their exact sum; a value at a bound belongs below it."""
+        for us, number in counts.items():
+            self.counts[bisect_left(self.bounds, us)] += number
+        self.sum_us += sum_us
+
+    def cumulative(self) -> list[tuple[str, float]]:
+        """(`le` in seconds, number at or below it), the last one `+Inf`."""
+        found: list[tuple[str, float]] = []
+        total = 0
+        for bound, number in zip((*self.bounds, None), self.counts, strict=True):
+            total += number
+            found.append(("+Inf" if bound is None else str(bound / 1e6), float(total)))
+        return found

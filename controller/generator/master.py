@@ -1,0 +1,211 @@
+"""The master process: relays orders and leases to the workers, merges what they report, answers the controller.
+
+Every handler returns at once: Locust's own start of a test would block the loop until its users are there, so orders
+travel as messages of ours that carry users and attribution together, and workers answer when both are in effect.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import gevent
+import locust
+from gevent.event import AsyncResult
+
+from controller.generator import metrics, wire
+from controller.generator.acks import Acks
+from controller.generator.book import Book, shares
+from controller.generator.lease import Lease
+from controller.generator.link import Link
+from controller.generator.members import Presence
+from controller.generator.team import Team
+from controller.generator_spec import GeneratorSpec
+from controller.orders import Command, Drain, Fault, Hello, Order, Quit
+from controller.orders import Lease as LeaseGrant
+
+JOIN_SECONDS = 60.0
+"""How long workers may take to start and to encode their requests."""
+
+INTERVAL_DELAY = 0.2
+"""Workers report when the second changes; this much later the second is told to the controller."""
+
+LOOK_PERIOD = 0.1
+"""How often lease and silence are looked at, seconds."""
+
+LAST_WORDS_SECONDS = 3.0
+"""After the lease ran out: how long what is in flight may still be counted before everything ends."""
+
+DRAIN_GRACE_SECONDS = 2.0
+"""Longer than the drain's own timeout a worker's totals are not waited for."""
+
+QUIT_SECONDS = 2.0
+"""How long workers may take to end after they were told to."""
+
+log = logging.getLogger(__name__)
+
+
+class Master:
+    """Runs in greenlets of one thread; whatever a message causes happens before the next message is read."""
+
+    def __init__(self, spec: GeneratorSpec, runner: Any, link: Link, team: Team) -> None:
+        """Listen to workers; nothing is started yet."""
+        self._spec, self._runner, self._link, self._team = spec, runner, link, team
+        self.book = Book()
+        self._acks = Acks()
+        self._lease = Lease(time.monotonic())
+        self._ended = AsyncResult()
+        self._interval_start: float | None = None  # epoch; None until every worker has joined
+        self._draining = False
+        self._quitting = False
+        runner.register_message(wire.JOINED, self._on_joined)
+        runner.register_message(wire.UNFIT, self._on_unfit)
+        runner.register_message(wire.SWITCHED, self._on_switched)
+        runner.register_message(wire.REPORT, self._on_report)
+        runner.register_message(wire.DRAINED, self._on_drained)
+
+    def run(self, spec_file: Path) -> int:
+        """Until the controller says quit, ends, or lets the lease run out; the exit code. Workers are gone then."""
+        self._team.start(spec_file, self._spec.workers, self._runner.server.port, self._on_worker_end)
+        for task in (self._listen, self._tell_intervals, self._look, self._await_workers):
+            gevent.spawn(task)
+        code = int(self._ended.get())
+        self._quitting = True
+        self._team.end(QUIT_SECONDS if code == 0 else 0.0)
+        self._link.flush(1.0)
+        return code
+
+    def _listen(self) -> None:
+        try:
+            for command in self._link.commands():
+                self._obey(command)
+            log.error("the controller is gone: ending at once")
+        except ValueError:
+            log.exception("the controller sent something that is not a command: ending at once")
+        self._ended.set(1)
+
+    def _obey(self, command: Command) -> None:
+        match command:
+            case LeaseGrant():
+                self._lease.grant(command.at, time.time(), time.monotonic())
+                self._tell_all(wire.LEASE, {"at": command.at})
+            case Order() if self._draining or self._interval_start is None:
+                self._fault(f"order {command.number} was not obeyed: it came before hello or after drain")
+            case Order():
+                self._relay(command)
+            case Drain() if not self._draining:
+                self._draining = True
+                gevent.spawn(self._drain, command.timeout)
+            case Quit():
+                self._tell_all(wire.QUIT, {})
+                self._ended.set(0)
+
+    def _relay(self, order: Order) -> None:
+        if order.slot != self.book.order.slot:
+            log.info("order %d: slot %d, %s, %s", order.number, order.slot, order.stage, order.phase)
+        self.book.order = wire.Share(order.number, order.slot, order.measured, order.users)
+        answering = [member.name for member in self.book.present if member.presence is Presence.UP]
+        self._acks.expect(order.number, answering)
+        for member, share in shares(self.book.order, self.book.present):
+            self._tell(member.address, wire.ORDER, asdict(share))
+
+    def _drain(self, timeout: float) -> None:
+        self._tell_all(wire.DRAIN, {"timeout": timeout})
+        deadline = time.monotonic() + timeout + DRAIN_GRACE_SECONDS
+        while time.monotonic() < deadline and any(member.drained is None for member in self.book.present):
+            gevent.sleep(0.01)
+        for member in self.book.present:
+            if member.drained is None:
+                self._team.kill(member.name)
+                self._fault(self.book.give_up(member.name, time.monotonic()))
+        self._tell_interval(time.time())
+        self._link.send(self.book.conclusion(time.time()))
+
+    def _on_joined(self, msg: Any, **_: Any) -> None:
+        joined = wire.Joined(**msg.data)
+        if not self._team.owns(joined.worker, joined.pid) or joined.worker in self.book.members:
+            log.warning("a process that is not one of this master's workers (pid %d) is sent away", joined.pid)
+            self._tell(msg.node_id, wire.QUIT, {})
+            return
+        self.book.join(joined.worker, msg.node_id, time.monotonic())
+        if len(self.book.members) == self._spec.workers:
+            collector = metrics.BookCollector(self._spec, self.book, locust.__version__)
+            self._interval_start = time.time()
+            self._lease = Lease(time.monotonic())
+            self._link.send(Hello(os.getpid(), metrics.serve(collector), self._spec.workers, locust.__version__))
+
+    def _on_unfit(self, msg: Any, **_: Any) -> None:
+        self._give_up(msg.data["what"])
+
+    def _on_switched(self, msg: Any, **_: Any) -> None:
+        for ack in self._acks.switched(**msg.data):
+            self._link.send(ack)
+
+    def _on_report(self, msg: Any, **_: Any) -> None:
+        for fault in self.book.report(wire.unpacked_report(msg.data), time.monotonic()):
+            self._fault(fault)
+
+    def _on_drained(self, msg: Any, **_: Any) -> None:
+        for fault in self.book.drained(wire.WorkerDrained(**msg.data)):
+            self._fault(fault)
+
+    def _on_worker_end(self, name: str, how: str) -> None:
+        member = self.book.members.get(name)
+        if self._quitting or (member is not None and member.gone):
+            return
+        if member is None:
+            self._give_up(f"could not start {name}: it {how}")
+            return
+        what = f"{name} {how}: {self.book.give_up(name, time.monotonic())}"
+        self._fault(what if self.book.present else f"{what}; no worker is left", fatal=not self.book.present)
+        for ack in self._acks.without(name):
+            self._link.send(ack)
+
+    def _await_workers(self) -> None:
+        gevent.sleep(JOIN_SECONDS)
+        if self._interval_start is None:
+            joined = len(self.book.members)
+            self._give_up(f"only {joined} of {self._spec.workers} workers were ready within {JOIN_SECONDS:.0f} s")
+
+    def _tell_intervals(self) -> None:
+        while True:
+            gevent.sleep(1.0 - (time.time() - INTERVAL_DELAY) % 1.0)
+            if self._interval_start is not None:
+                self._tell_interval(float(int(time.time())))
+
+    def _tell_interval(self, end: float) -> None:
+        start = self._interval_start or end
+        self._interval_start = max(start, end)
+        self._link.send(self.book.interval(start, self._interval_start, time.monotonic()))
+
+    def _look(self) -> None:
+        while not self._lease.ran_out(time.monotonic()) and not self._lease.must_exit(time.monotonic()):
+            gevent.sleep(LOOK_PERIOD)
+            for silence in self.book.silences(time.monotonic()):
+                self._fault(silence)
+            for member in self.book.members.values():
+                if member.presence is not Presence.UP:
+                    for ack in self._acks.without(member.name):
+                        self._link.send(ack)
+        self._fault("the controller did not renew the lease: load has stopped, the generator ends", fatal=True)
+        gevent.sleep(LAST_WORDS_SECONDS)
+        self._ended.set(1)
+
+    def _give_up(self, what: str) -> None:
+        self._fault(what, fatal=True)
+        self._ended.set(1)
+
+    def _fault(self, what: str, *, fatal: bool = False) -> None:
+        log.error("%s", what)
+        self._link.send(Fault(what, fatal))
+
+    def _tell_all(self, kind: str, body: dict[str, Any]) -> None:
+        for member in self.book.present:
+            self._tell(member.address, kind, body)
+
+    def _tell(self, address: str, kind: str, body: dict[str, Any]) -> None:
+        self._runner.send_message(kind, body, client_id=address)

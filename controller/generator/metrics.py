@@ -1,0 +1,97 @@
+"""The generator's one endpoint for Prometheus: the master's book as metric families, served from memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+
+from gevent.pywsgi import WSGIServer
+from prometheus_client import CollectorRegistry, make_wsgi_app
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    InfoMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector
+
+from controller.generator.book import Book
+from controller.generator.members import Member
+from controller.generator_spec import GeneratorSpec
+from exporters.metric import Metric as Name
+from exporters.names import loadgen
+
+Labelled = tuple[tuple[str, ...], float]
+
+
+class BookCollector(Collector):
+    """Builds every family anew at each scrape: a worker that is gone leaves no series behind."""
+
+    def __init__(self, spec: GeneratorSpec, book: Book, locust_version: str) -> None:
+        """Reads `book`, never changes it."""
+        self._spec = spec
+        self._book = book
+        self._locust_version = locust_version
+
+    def collect(self) -> Iterator[Metric]:
+        """All families of `exporters.names.loadgen`."""
+        now, book, spec = time.monotonic(), self._book, self._spec
+        info = {"run_id": spec.run_id, "plan": spec.plan, "target": spec.target.rest}
+        yield InfoMetricFamily(
+            loadgen.INFO.family, loadgen.INFO.help, value={**info, "locust_version": self._locust_version}
+        )
+        yield _counter(loadgen.REQUESTS, [((outcome,), number) for outcome, number in book.totals.items()])
+        durations = HistogramMetricFamily(loadgen.DURATION.name, loadgen.DURATION.help, labels=loadgen.DURATION.labels)
+        for outcome, buckets in book.durations.items():
+            durations.add_metric((outcome,), buckets.cumulative(), buckets.sum_us / 1e6)
+        yield durations
+        yield _counter(loadgen.STARTED, [((), book.started)])
+        yield _counter(loadgen.REPORTS_LOST, [((), book.reports_lost)])
+        yield _gauge(loadgen.IN_FLIGHT, [((), book.started - book.ended)])
+        yield _gauge(loadgen.USERS_TARGET, [((), book.order.users)])
+        yield _gauge(loadgen.USERS_RUNNING, [((), book.users)])
+        yield _gauge(loadgen.WORKERS_EXPECTED, [((), spec.workers)])
+        connected = [member for member in book.members.values() if member.connected(now)]
+        yield _gauge(loadgen.WORKERS_CONNECTED, [((), len(connected))])
+        ages = [((member.name,), member.age(now)) for member in book.members.values()]
+        yield _gauge(loadgen.WORKER_REPORT_AGE, ages)
+        yield from _vitals(connected)
+
+
+def _vitals(members: Iterable[Member]) -> Iterator[Metric]:
+    """Readings of the workers that are connected; of the others there are none."""
+    found = [(member, member.vitals) for member in members if member.vitals is not None]
+    yield _counter(loadgen.WORKER_CPU, [((member.name,), vitals.cpu_seconds) for member, vitals in found])
+    yield _gauge(loadgen.WORKER_MEMORY, [((member.name,), vitals.resident_bytes) for member, vitals in found])
+    saturation = [
+        ((signal, member.name), value) for member, vitals in found for signal, value in vitals.saturation.items()
+    ]
+    yield _gauge(loadgen.SATURATION, saturation)
+    lags = HistogramMetricFamily(loadgen.LOOP_LAG.name, loadgen.LOOP_LAG.help, labels=loadgen.LOOP_LAG.labels)
+    for member, _ in found:
+        lags.add_metric((member.name,), member.lags.cumulative(), member.lags.sum_us / 1e6)
+    yield lags
+
+
+def _counter(name: Name, samples: Iterable[Labelled]) -> Metric:
+    family = CounterMetricFamily(name.family, name.help, labels=name.labels)
+    for labels, value in samples:
+        family.add_metric(labels, value)
+    return family
+
+
+def _gauge(name: Name, samples: Iterable[Labelled]) -> Metric:
+    family = GaugeMetricFamily(name.family, name.help, labels=name.labels)
+    for labels, value in samples:
+        family.add_metric(labels, value)
+    return family
+
+
+def serve(collector: Collector) -> str:
+    """Serve on a free loopback port, in greenlets of this thread; the address as host:port."""
+    registry = CollectorRegistry()
+    registry.register(collector)
+    server = WSGIServer(("127.0.0.1", 0), make_wsgi_app(registry), log=None)
+    server.start()
+    return f"127.0.0.1:{server.server_port}"

@@ -1,0 +1,38 @@
+"""Why did requests fail? Each reason is logged when it comes first and counted; texts of errors are unbounded."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+
+from exporters.names.loadgen import OUTCOMES
+
+MOST_REASONS = 50
+"""Reasons that are told apart; further ones are `other`."""
+
+log = logging.getLogger(__name__)
+
+
+class Reasons:
+    """Failures of one process by reason."""
+
+    __slots__ = ("counts",)
+
+    def __init__(self) -> None:
+        """Nothing failed yet."""
+        self.counts: Counter[str] = Counter()
+
+    def note(self, outcome: int, error: BaseException) -> None:
+        """Count one failure that ended in `outcome`."""
+        reason = f"{OUTCOMES[outcome]}: {type(error).__name__}: {error}"[:200]
+        if reason not in self.counts:
+            if len(self.counts) >= MOST_REASONS:
+                reason = "other"
+            else:
+                log.warning("a request failed for the first time with %s", reason)
+        self.counts[reason] += 1
+
+    def log_totals(self) -> None:
+        """One line for every reason, most frequent first."""
+        for reason, number in self.counts.most_common():
+            log.warning("%d requests failed with %s", number, reason)

@@ -1,0 +1,95 @@
+"""What master and workers say to each other over Locust's own channel: message names and their contents.
+
+Contents are plain dictionaries, because Locust packs them; here is the only place that knows their keys.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from controller.generator.ledger import RawCell
+from controller.generator.pulse import Vitals
+
+JOINED = "stagelight_joined"  # worker: its requests are prepared, it waits for orders
+UNFIT = "stagelight_unfit"  # worker: it cannot do its work, and why
+SWITCHED = "stagelight_switched"  # worker: an order took effect
+REPORT = "stagelight_report"  # worker: everything since its last report
+DRAINED = "stagelight_drained"  # worker: no request of it is in flight, and none will be
+ORDER = "stagelight_order"  # master: users and attribution from now on
+LEASE = "stagelight_lease"  # master: the right to send
+DRAIN = "stagelight_drain"  # master: finish what is in flight, then report totals
+QUIT = "stagelight_quit"  # master: end
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A worker that is ready; `pid` tells the master whether it is one of its own."""
+
+    worker: str
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One worker's part of an order."""
+
+    number: int
+    slot: int
+    measured: bool
+    users: int
+
+
+@dataclass(frozen=True, slots=True)
+class Switched:
+    """Share `number` took effect at epoch second `at`."""
+
+    worker: str
+    number: int
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerReport:
+    """What ended since the last report, and how the worker is; `sequence` rises by one each report.
+
+    `started` and `ended` count from the start of the process.
+    """
+
+    worker: str
+    sequence: int
+    cells: tuple[RawCell, ...]
+    started: int
+    ended: int
+    users: int
+    vitals: Vitals
+
+    def packed(self) -> dict[str, Any]:
+        """Without copying the counts."""
+        vitals = self.vitals
+        return {
+            "worker": self.worker,
+            "sequence": self.sequence,
+            "cells": self.cells,
+            "started": self.started,
+            "ended": self.ended,
+            "users": self.users,
+            "vitals": [vitals.cpu_seconds, vitals.resident_bytes, vitals.lags_us, vitals.saturation],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerDrained:
+    """A worker's own totals by outcome since its start, which its reports have to add up to."""
+
+    worker: str
+    totals: dict[str, int]
+    started: int
+    aborted: int
+
+
+def unpacked_report(body: dict[str, Any]) -> WorkerReport:
+    """A report from what arrived."""
+    cpu, resident, lags, saturation = body.pop("vitals")
+    cells = tuple((slot, measured, outcome, counts, total) for slot, measured, outcome, counts, total in body["cells"])
+    return WorkerReport(**{**body, "cells": cells}, vitals=Vitals(cpu, resident, tuple(lags), saturation))

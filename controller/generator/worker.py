@@ -1,0 +1,157 @@
+"""One worker process: prepares its requests, obeys the master, counts what it sends and reports it every second."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import logging
+import os
+import random
+import socket
+import time
+from dataclasses import asdict
+from typing import Any
+
+import gevent
+from gevent.event import AsyncResult
+from locust.env import Environment
+from locust.exception import RPCError
+
+from controller.generator import wire
+from controller.generator.answers import AnswerCheck
+from controller.generator.crowd import Crowd
+from controller.generator.http_request import SpecError, address, requests, required_fields
+from controller.generator.lease import Gate
+from controller.generator.ledger import Ledger, RawCell
+from controller.generator.pulse import Pulse
+from controller.generator.reasons import Reasons
+from controller.generator.user import ClosedLoopUser, Work
+from controller.generator_spec import GeneratorSpec
+from controller.payloads import PayloadError
+from exporters.names.loadgen import OUTCOMES
+
+REPORT_PERIOD = 1.0
+"""Reports leave when the wall clock's second changes, so that those of all workers describe the same second."""
+
+WATCH_PERIOD = 0.25
+"""How often the worker looks whether it has been left alone, seconds."""
+
+log = logging.getLogger(__name__)
+
+
+def prepare(spec: GeneratorSpec, part: int) -> Work:
+    """Everything that is needed to send: requests encoded, name resolved. Raises `SpecError`, `PayloadError`."""
+    where, workload = address(spec.target), spec.workload
+    try:
+        family, _, _, _, sockaddr = socket.getaddrinfo(where.host, where.port, type=socket.SOCK_STREAM)[0]
+    except OSError as error:
+        raise SpecError(
+            f"could not resolve the target's name {where.host}: {error}; check the plan's target"
+        ) from error
+    return Work(
+        requests=itertools.cycle(requests(spec, part)),
+        family=family,
+        sockaddr=sockaddr,
+        timeout=workload.timeout.total_seconds(),
+        think=(workload.think_time[0].total_seconds(), workload.think_time[1].total_seconds()),
+        check=AnswerCheck(required_fields(spec.target, workload)),
+        gate=Gate(),
+        ledger=Ledger(),
+        reasons=Reasons(),
+        random=random.Random(f"{workload.payloads.seed}/{part}"),  # noqa: S311 - repeatable think times, no secret
+    )
+
+
+class Worker:
+    """A joined worker; everything below runs in greenlets of one thread, so nothing needs a lock."""
+
+    def __init__(self, name: str, runner: Any, work: Work) -> None:
+        """Listen to the master and say that this worker is ready."""
+        self.name = name
+        self._runner = runner
+        self._work = work
+        ClosedLoopUser.work = work
+        self._crowd = Crowd(runner, ClosedLoopUser)
+        self._pulse = Pulse()
+        self._sequence = 0
+        self._unsent: list[RawCell] = []
+        self._ended = AsyncResult()
+        runner.register_message(wire.ORDER, self._on_order)
+        runner.register_message(wire.LEASE, self._on_lease)
+        runner.register_message(wire.DRAIN, self._on_drain, concurrent=True)
+        runner.register_message(wire.QUIT, self._on_quit)
+
+    def run(self) -> int:
+        """Work until told to quit or left alone; the exit code."""
+        gevent.spawn(self._report_every_second)
+        gevent.spawn(self._watch)
+        return int(self._ended.get())
+
+    def _on_order(self, msg: Any, **_: Any) -> None:
+        """Attribution and users change in one go: the loop runs nothing else until both are done."""
+        share = wire.Share(**msg.data)
+        self._work.ledger.switch(share.slot, measured=share.measured)
+        self._crowd.resize(share.users)
+        self._send(wire.SWITCHED, asdict(wire.Switched(self.name, share.number, time.time())))
+
+    def _on_lease(self, msg: Any, **_: Any) -> None:
+        self._work.gate.grant(msg.data["at"])
+
+    def _on_drain(self, msg: Any, **_: Any) -> None:
+        self._work.gate.shut()
+        self._crowd.drain(msg.data["timeout"])
+        self._report()
+        ledger = self._work.ledger
+        totals = dict(zip(OUTCOMES, ledger.totals, strict=True))
+        self._send(wire.DRAINED, asdict(wire.WorkerDrained(self.name, totals, ledger.started, ledger.aborted)))
+        self._work.reasons.log_totals()
+
+    def _on_quit(self, **_: Any) -> None:
+        self._ended.set(0)
+
+    def _report_every_second(self) -> None:
+        while True:
+            gevent.sleep(REPORT_PERIOD - time.time() % REPORT_PERIOD)
+            self._report()
+
+    def _report(self) -> None:
+        ledger, cells = self._work.ledger, self._unsent + self._work.ledger.take()
+        self._sequence += 1
+        vitals, users = self._pulse.take(), self._crowd.running
+        report = wire.WorkerReport(self.name, self._sequence, tuple(cells), ledger.started, ledger.ended, users, vitals)
+        try:
+            self._send(wire.REPORT, report.packed())
+            self._unsent = []
+        except RPCError:
+            log.exception("could not send report %d to the master: its counts go with the next one", self._sequence)
+            self._sequence -= 1
+            self._unsent = cells
+
+    def _watch(self) -> None:
+        while not self._work.gate.must_exit():
+            gevent.sleep(WATCH_PERIOD)
+        log.error("no lease from the controller: this worker ends itself")
+        self._ended.set(1)
+
+    def _send(self, kind: str, body: dict[str, Any]) -> None:
+        self._runner.send_message(kind, body)
+
+
+def run(spec: GeneratorSpec, part: int, host: str, port: int) -> int:
+    """Be worker `part` of the master at `host`:`port` until the end; the exit code."""
+    name = f"worker-{part}"
+    try:
+        work = prepare(spec, part)
+        fault = None
+    except (SpecError, PayloadError) as error:
+        fault = str(error)
+    runner = Environment(user_classes=[ClosedLoopUser]).create_worker_runner(host, port)
+    if fault is not None:
+        runner.send_message(wire.UNFIT, {"what": fault})
+        gevent.sleep(0.5)
+        return 1
+    gc.collect()
+    gc.freeze()  # what was imported and prepared is never looked through again: shorter pauses under load
+    worker = Worker(name, runner, work)
+    runner.send_message(wire.JOINED, asdict(wire.Joined(name, os.getpid())))
+    return worker.run()
