@@ -52,7 +52,7 @@ def test_a_process_killed_in_mid_delivery_again_and_again_leaves_each_region_onc
             (1, None),
             (2, None),
             (2, Stall("after", 0.3)),
-            (2, Stall("before", 0.5)),  # stored after the next process has looked and posted
+            (2, Stall("before", 1.5)),  # stored after the next process has looked and posted
             (3, None),
             (4, Stall("after", 0.3)),
             (5, None),
