@@ -71,14 +71,14 @@ def lay_out(plan: Plan) -> Timetable:
     slots: list[Slot] = []
     at = _ZERO
     for stage in plan.stages:
-        for slot in _slots(stage):
+        for slot in slots_of(stage):
             slots.append(replace(slot, seq=len(slots), start=at, end=at + slot.end))
             at += slot.end
     return Timetable(tuple(slots))
 
 
-def _slots(stage: Stage) -> Iterator[Slot]:
-    """The stage's slots as if each started at 0; `lay_out` puts them on the clock."""
+def slots_of(stage: Stage) -> Iterator[Slot]:
+    """One stage's slots as if each were the first and started at 0; `lay_out` puts them on the clock."""
 
     def flat(phase: Phase, users: int, lasts: timedelta, discard: timedelta = _ZERO) -> Slot:
         return Slot(0, stage.name, phase, _ZERO, lasts, users, users, discard)

@@ -1,0 +1,50 @@
+"""What is wrong with a plan: every problem with its place, in one exception."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong and what to do about it. `line` counts from 1; 0 means the file as a whole."""
+
+    file: str
+    line: int
+    key: str  # path of the key such as `stages[2].discard`; empty for the file as a whole
+    message: str
+    remedy: str
+
+    def __str__(self) -> str:
+        """`file:line: key: message; remedy`."""
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {f'{self.key}: ' if self.key else ''}{self.message}; {self.remedy}"
+
+
+class PlanError(Exception):
+    """A plan that cannot be used, with all its problems in the order of their lines."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        """Keep the problems; the text of the exception has one a line."""
+        super().__init__("\n".join(map(str, problems)))
+        self.problems = problems
+
+
+@dataclass(slots=True)
+class Findings:
+    """Collects the problems of one file; `folder` is where its relative paths start."""
+
+    file: str
+    folder: Path
+    problems: list[Problem] = field(default_factory=list)
+
+    def add(self, line: int, key: str, message: str, remedy: str) -> None:
+        """Note a problem; the same one in the same place counts once."""
+        problem = Problem(self.file, line, key, message, remedy)
+        if problem not in self.problems:
+            self.problems.append(problem)
+
+    def error(self) -> PlanError:
+        """Everything found, by line."""
+        return PlanError(tuple(sorted(self.problems, key=lambda problem: problem.line)))
