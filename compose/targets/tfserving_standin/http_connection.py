@@ -115,7 +115,7 @@ class HttpConnection(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            self._refuse(400)  # nothing here can be upgraded to
+            self._end()  # the request itself has been read; what follows would be another protocol
         except httptools.HttpParserError:
             self._refuse(400)
 
@@ -188,6 +188,7 @@ class HttpConnection(asyncio.Protocol):
         transport = self._transport
         if transport is None or transport.is_closing():
             return False
+        stays = stays and not self._ending
         start = request.head(status, content_type, len(body), stays=stays, cors=self._site.cors)
         transport.write(start if request.method == "HEAD" else start + body)
         if not stays:
@@ -218,16 +219,21 @@ class HttpConnection(asyncio.Protocol):
             self._refuse(400)
 
     def _refuse(self, status: int) -> None:
-        """Answer something that is no proper request, and part; but let an answer in progress go out first."""
+        """Answer something that is no proper request, and part; an answer in progress goes out first, and alone."""
         if self._ending or self._transport is None:
             return
-        self._ending = True
         if not self._busy:
             page = error_page(status)
-            self._transport.write(
-                head(status, HTML, len(page), old=False, stays=False, cors=False, second=int(time.time())) + page
-            )
-        self._transport.close()
+            start = head(status, HTML, len(page), old=False, stays=False, cors=False, second=int(time.time()))
+            self._transport.write(start + page)
+        self._end()
+
+    def _end(self) -> None:
+        """Read nothing more, and part after the answer in progress."""
+        self._ending = True
+        self._waiting.clear()
+        if not self._busy and self._transport is not None:
+            self._transport.close()
 
     def _pause(self) -> None:
         if not self._paused and self._transport is not None:
