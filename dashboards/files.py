@@ -59,7 +59,6 @@ def put(path: Path, content: bytes) -> Path:
             os.fsync(file.fileno())
             os.fchmod(file.fileno(), 0o644)
         Path(temporary).replace(path)
-    except BaseException:
+    finally:
         Path(temporary).unlink(missing_ok=True)
-        raise
     return path

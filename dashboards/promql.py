@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import NewType
 
@@ -94,7 +95,7 @@ def bucket_above(estimate: Expr, first: float, growth: float) -> Expr:
     Holds for any estimate by interpolation, because it never leaves its bucket. Servers print bounds with six digits:
     the small allowance keeps an estimate that sits on a bound in the bucket below it.
     """
-    steps = f"ceil(ln({estimate} / {first:g}) / ln({growth:g}) - 0.0001)"
+    steps = f"ceil(ln({estimate} / {first:g}) / {math.log(growth)!r} - 0.0001)"
     return Expr(f"{first:g} * {growth:g} ^ clamp_min({steps}, 0)")
 
 

@@ -1,0 +1,81 @@
+"""A real Prometheus over a folder of its own, filled with series that already happened."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import requests
+
+READY_SECONDS = 30.0
+
+
+class Store:
+    """Asks one Prometheus; every answer that is not a success fails the test with its reason."""
+
+    def __init__(self, url: str) -> None:
+        """Talk to the Prometheus at `url`."""
+        self.url = url
+
+    def range(self, expr: str, start: float, end: float, step: float = 5) -> list[dict[str, Any]]:
+        """Series of a range query."""
+        return self._ask("query_range", query=expr, start=str(start), end=str(end), step=str(step))
+
+    def at(self, expr: str, time: float) -> list[dict[str, Any]]:
+        """Series of an instant query."""
+        return self._ask("query", query=expr, time=str(time))
+
+    def formatted(self, expr: str) -> str | None:
+        """The expression as Prometheus prints it, or None if it does not parse or its types do not fit."""
+        answer = requests.get(f"{self.url}/api/v1/format_query", {"query": expr}, timeout=10).json()
+        return answer["data"] if answer["status"] == "success" else None
+
+    def _ask(self, what: str, **parameters: str) -> list[dict[str, Any]]:
+        answer = requests.post(f"{self.url}/api/v1/{what}", data=parameters, timeout=20).json()
+        assert answer["status"] == "success", f"{parameters['query']}: {answer['error']}"
+        found: list[dict[str, Any]] = answer["data"]["result"]
+        return found
+
+
+@contextmanager
+def filled(series: str, folder: Path, prometheus: str, promtool: str) -> Iterator[Store]:
+    """A running Prometheus that holds the OpenMetrics text; a series ends ten seconds after its last sample."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "run.om").write_text(series)
+    (folder / "prometheus.yml").write_text("{}")
+    if series.strip() != "# EOF":
+        fill = [promtool, "tsdb", "create-blocks-from", "openmetrics", str(folder / "run.om"), str(folder / "data")]
+        subprocess.run(fill, check=True, capture_output=True, timeout=60)
+    options = [f"--config.file={folder / 'prometheus.yml'}", f"--storage.tsdb.path={folder / 'data'}"]
+    options += ["--web.listen-address=127.0.0.1:0", "--query.lookback-delta=10s", "--log.level=info"]
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen([prometheus, *options], stdout=log, stderr=log)
+        try:
+            yield Store(_ready(process, folder / "log"))
+        finally:
+            process.terminate()
+            process.wait(15)
+            shutil.rmtree(folder / "data", ignore_errors=True)
+
+
+def _ready(process: subprocess.Popen[bytes], log: Path) -> str:
+    deadline = time.monotonic() + READY_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        found = re.search(r"127\.0\.0\.1:(\d+)", log.read_text().partition("Listening on")[2])
+        if found and _answers(f"http://127.0.0.1:{found[1]}"):
+            return f"http://127.0.0.1:{found[1]}"
+        time.sleep(0.1)
+    raise AssertionError(f"could not start Prometheus: {log.read_text()[-800:]}")
+
+
+def _answers(url: str) -> bool:
+    try:
+        return requests.get(f"{url}/-/ready", timeout=2).ok
+    except requests.RequestException:
+        return False

@@ -1,0 +1,185 @@
+"""What types cannot see, asked of every board as data and of its finished JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from controller.annotation import MARKERS
+from controller.plan import Phase
+from dashboards import palette
+from dashboards.board import TAG, Board
+from dashboards.catalog import BOARDS
+from dashboards.grafana.layout import COLUMNS, lay_out
+from dashboards.grafana.render import PHASE_TAG, PROVISIONED_UID, layers, render
+from dashboards.panel import Kind, Panel, Unit
+from exporters.names import loadgen
+
+ROOT = Path(__file__).parents[2]
+PROVISIONING = ROOT / "compose" / "grafana" / "provisioning"
+
+GRAFANA_UNITS = {"s", "ms", "µs", "dthms", "reqps", "percentunit", "short", "none", "bytes", "watt", "celsius"}
+"""Ids out of Grafana's list of units that a board may use; another one must be looked up there before it is added."""
+
+GRAFANA_REDUCERS = {"lastNotNull", "last", "max", "min", "mean", "sum", "count", "range", "delta"}
+GRAFANA_TRANSFORMATIONS = {"organize", "merge", "reduce", "joinByField", "filterFieldsByName", "sortBy"}
+
+every_board = pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.uid)
+every_panel = pytest.mark.parametrize(
+    "panel", [panel for board in BOARDS for panel in board.panels], ids=lambda panel: panel.key
+)
+
+
+def test_uids_titles_and_panel_keys_are_unique() -> None:
+    for values in ([b.uid for b in BOARDS], [b.title for b in BOARDS]):
+        assert len(values) == len(set(values))
+    panels = {panel.key: panel for board in BOARDS for panel in board.panels}
+    ids = {panel.id for panel in panels.values()}
+    assert len(ids) == len(panels)
+
+
+@every_board
+def test_ids_are_unique_on_the_board_and_the_uid_fits_grafana(board: Board) -> None:
+    ids = [row.id for row in board.rows] + [panel.id for panel in board.panels]
+    assert len(ids) == len(set(ids))
+    assert re.fullmatch(r"stagelight-[a-z-]{1,29}", board.uid)
+
+
+@every_board
+def test_nothing_overlaps_or_leaves_the_grid(board: Board) -> None:
+    places = lay_out(board)
+    for place in places:
+        assert place.x >= 0
+        assert place.w > 0
+        assert place.x + place.w <= COLUMNS
+        assert place.h > 0
+    for one, other in combinations(places, 2):
+        beside = one.x + one.w <= other.x or other.x + other.w <= one.x
+        assert beside or one.y + one.h <= other.y or other.y + other.h <= one.y, (one.item.title, other.item.title)
+
+
+@every_board
+def test_time_graphs_are_as_wide_as_the_board_so_that_their_axes_line_up(board: Board) -> None:
+    assert {p.width for p in board.panels if p.kind is not Kind.STAT} == {COLUMNS}
+
+
+@every_board
+def test_a_board_stays_within_what_a_person_can_watch(board: Board) -> None:
+    stats = [panel for panel in board.panels if panel.kind is Kind.STAT]
+    graphs = [panel for panel in board.panels if panel.kind is not Kind.STAT]
+    assert len(stats) <= 8
+    assert len(graphs) <= 14
+    above_the_fold = (*stats, *graphs[:3])
+    assert sum(len(panel.queries) for panel in above_the_fold) <= 20
+
+
+@every_panel
+def test_a_panel_says_what_it_asks_and_what_is_bad(panel: Panel) -> None:
+    assert "?" in panel.question
+    assert panel.bad.endswith(".")
+    assert panel.bad[0].islower() or panel.bad[0].isdigit() or panel.bad.startswith(("CPU", "p99"))
+    assert panel.title
+    assert len(panel.title) <= 80
+    assert panel.no_value
+
+
+@every_panel
+def test_units_are_grafanas(panel: Panel) -> None:
+    assert panel.unit.value in GRAFANA_UNITS
+    assert panel.unit is not Unit.PLAIN or panel.show_name or panel.states, "a panel of numbers needs a unit"
+
+
+@every_board
+def test_the_json_leaves_nothing_to_the_installation(board: Board) -> None:
+    text = json.dumps(render(board))
+    for bad in ("__inputs", "${DS_", "intervalFactor", '"null"', "null}"):
+        assert bad not in text.replace('"value": null}', "")
+    document = render(board)
+    assert document["uid"] == board.uid
+    assert document["editable"] is False
+    assert document["tags"] == [TAG]
+    assert document["graphTooltip"] == 1
+    assert document["schemaVersion"] >= 42
+    assert "id" not in document
+
+
+@every_board
+def test_reducers_and_transformations_are_grafanas(board: Board) -> None:
+    for panel in render(board)["panels"]:
+        options = panel.get("options", {})
+        reducers = {*options.get("reduceOptions", {}).get("calcs", []), *options.get("legend", {}).get("calcs", [])}
+        assert reducers <= GRAFANA_REDUCERS
+        assert {item["id"] for item in panel.get("transformations", [])} <= GRAFANA_TRANSFORMATIONS
+        assert panel["type"] != "stat" or reducers == {"lastNotNull"}
+
+
+@every_board
+def test_every_data_source_is_the_variable_that_the_provisioning_file_fills(board: Board) -> None:
+    document = render(board)
+    refs = [node["datasource"] for node in walk(document) if "datasource" in node]
+    assert {json.dumps(ref, sort_keys=True) for ref in refs} == {
+        '{"type": "prometheus", "uid": "${datasource}"}',
+        '{"type": "grafana", "uid": "-- Grafana --"}',
+    }
+    variable = document["templating"]["list"][0]
+    assert (variable["name"], variable["type"], variable["label"]) == ("datasource", "datasource", "Data source")
+    (source,) = yaml.safe_load((PROVISIONING / "datasources" / "prometheus.yml").read_text())["datasources"]
+    assert source["uid"] == PROVISIONED_UID == variable["current"]["value"]
+    assert source["type"] == "prometheus"
+    assert source["editable"] is False
+
+
+@every_board
+def test_variables_take_one_or_many_or_none(board: Board) -> None:
+    for variable in render(board)["templating"]["list"][1:]:
+        assert (variable["multi"], variable["includeAll"], variable["allValue"]) == (True, True, ".+")
+        assert variable["refresh"] == 2
+    used = {
+        name for panel in board.panels for query in panel.queries for name in re.findall(r'=~"\$(\w+)"', query.expr)
+    }
+    assert used == {variable.name for variable in board.variables}
+    for panel in board.panels:
+        for query in panel.queries:
+            assert not re.search(r'[^~]"\$', query.expr), "a variable with many values needs =~"
+
+
+def test_phases_and_outcomes_have_a_colour_each_and_the_regions_are_found_by_their_tags() -> None:
+    assert tuple(palette.PHASES) == tuple(phase.value for phase in Phase)
+    assert tuple(palette.OUTCOMES) == loadgen.OUTCOMES
+    assert PHASE_TAG in MARKERS
+    notes, *regions, metrics = layers()
+    assert (notes["builtIn"], metrics["enable"]) == (1, False)
+    for region in regions:
+        assert region["target"]["tags"] == [PHASE_TAG, f"phase:{region['name']}"]
+        assert region["target"]["limit"] >= 500
+        assert region["enable"]
+
+
+def test_provisioning_is_read_only_holds_no_secret_and_polls() -> None:
+    (provider,) = yaml.safe_load((PROVISIONING / "dashboards" / "stagelight.yml").read_text())["providers"]
+    assert provider["allowUiUpdates"] is False
+    assert provider["updateIntervalSeconds"] > 10
+    assert provider["options"]["path"] == "$STAGELIGHT_DASHBOARDS"
+    (source,) = yaml.safe_load((PROVISIONING / "datasources" / "prometheus.yml").read_text())["datasources"]
+    assert source["url"] == "$STAGELIGHT_PROMETHEUS_URL"
+    assert not {"secureJsonData", "basicAuthUser", "password", "user"} & set(source)
+    assert source["jsonData"]["timeInterval"] == scrape_interval()
+
+
+def scrape_interval() -> str:
+    """Of the configuration that the data source's interval must be equal to."""
+    interval: str = yaml.safe_load((ROOT / "prometheus" / "prometheus.yml").read_text())["global"]["scrape_interval"]
+    return interval
+
+
+def walk(node: Any) -> list[dict[str, Any]]:
+    """Every object inside a document."""
+    if isinstance(node, dict):
+        return [node, *(found for value in node.values() for found in walk(value))]
+    return [found for value in node for found in walk(value)] if isinstance(node, list) else []
