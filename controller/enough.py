@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from controller.criterion import QUANTILES, Criterion, Operator
+from controller.criterion import QUANTILES, Criterion, Indicator, Operator
 from controller.measurement import BEYOND, Absent, Measured, Measurement
 from controller.statistics import decimal_fraction
 from controller.window import Window
@@ -36,21 +36,21 @@ def more_requests(criterion: Criterion, measured: Measurement) -> int | None:
     """
     match measured:
         case Absent(n=n):
-            return _fewest(criterion) - n if _fewest(criterion) > n else None
+            return fewest(criterion.indicator) - n if fewest(criterion.indicator) > n else None
         case Measured(value=value, n=n, low=low, high=high):
             distance = abs(criterion.bound - value)
             end = high if criterion.bound >= value else low
             if distance == 0 or n == 0:
                 return None
             if end is None:
-                return max(n, _fewest(criterion))
+                return max(n, fewest(criterion.indicator))
             times = (abs(end - value) / distance) ** 2
             return math.ceil(n * max(0.0, times - 1)) or 1 if times <= MOST_TIMES else None
 
 
-def _fewest(criterion: Criterion) -> int:
+def fewest(indicator: Indicator) -> int:
     """Requests that the indicator needs to be shown at all."""
-    p = QUANTILES.get(criterion.indicator)
+    p = QUANTILES.get(indicator)
     return 30 if p is None else math.ceil(BEYOND / (1 - decimal_fraction(p)))
 
 

@@ -36,7 +36,13 @@ class Planned:
 
     slot: int
     stage: str
+    users: int
     seconds: float
+
+    @property
+    def name(self) -> str:
+        """Stage and users."""
+        return f"{self.stage} @{self.users:,}"
 
 
 @dataclass(frozen=True, slots=True)

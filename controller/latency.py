@@ -105,6 +105,8 @@ def _by_slot(interval: Interval) -> dict[tuple[int, bool], Batch]:
     for cell in interval.cells:
         if cell.outcome not in OUTCOMES:
             raise ValueError(f"the generator reported an unknown outcome: {cell.outcome!r}")
+        if not any(cell.counts.values()):
+            continue
         batch = parts.setdefault((cell.slot, cell.measured), Batch(interval.start, interval.end, {}))
         batch.outcomes.setdefault(cell.outcome, Histogram()).add(cell.counts, cell.sum_us)
     return parts

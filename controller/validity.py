@@ -166,4 +166,4 @@ def _run_invalid(sentence: str) -> Reason:
 
 
 def _invalid(kind: ReasonKind, window: Window, sentence: str, advice: str) -> Reason:
-    return Reason(kind, Ruling.INVALID, window.slot, f"{window.stage}: {sentence}", advice)
+    return Reason(kind, Ruling.INVALID, window.slot, f"{window.name}: {sentence}", advice)

@@ -24,7 +24,7 @@ from controller.wording import interval, measurement, span
 
 @dataclass(frozen=True, slots=True)
 class ObjectiveResult:
-    """One objective held against one window. `margin` is the distance to the limit as a share of it, good is positive."""
+    """One objective held against one window. `margin`: distance to the limit as a share of it, positive is good."""
 
     objective: str
     indicator: Indicator
@@ -93,7 +93,7 @@ _BY_RULING = {
 
 def _about_the_run(evidence: Evidence) -> Iterator[Reason]:
     """What keeps a run as a whole from being a pass: nothing asked, nothing measured, not finished."""
-    judged = [window.stage for window in evidence.windows if not window.cut_short]
+    judged = [window.name for window in evidence.windows if not window.cut_short]
     if evidence.outcome is not Outcome.COMPLETED:
         speaks = f"it can speak only of {', '.join(judged)}" if judged else "no window was measured to its end"
         yield _inconclusive(ReasonKind.NOT_COMPLETED, None, f"{evidence.because}; {speaks}", "run again to the end")
@@ -108,11 +108,11 @@ def _about_the_run(evidence: Evidence) -> Iterator[Reason]:
     begun = {window.slot for window in evidence.windows}
     for planned in evidence.planned:
         if planned.slot not in begun:
-            sentence = f"{planned.stage}: its window of {span(planned.seconds)} was never begun"
+            sentence = f"{planned.name}: its window of {span(planned.seconds)} was never begun"
             yield _inconclusive(ReasonKind.NOT_REACHED, planned.slot, sentence, "run again to the end")
     for window in evidence.windows:
         if window.cut_short:
-            sentence = f"{window.stage}: measured for {span(window.seconds)} of {span(window.planned_seconds)} only"
+            sentence = f"{window.name}: measured for {span(window.seconds)} of {span(window.planned_seconds)} only"
             yield _inconclusive(ReasonKind.CUT_SHORT, window.slot, sentence, "run again to the end")
 
 
@@ -121,7 +121,7 @@ def _hold(criterion: Criterion, window: Window, *, untrusted: bool) -> tuple[Obj
     measured = window.indicators[criterion.indicator]
     reason = _reason(criterion, window, measured)
     ruling = reason.ruling if reason else Ruling.PASS
-    sentence = reason.sentence if reason else f"{window.stage}: {_seen(criterion, measured)}"
+    sentence = reason.sentence if reason else f"{window.name}: {_seen(criterion, measured)}"
     result = ObjectiveResult(
         criterion.text,
         criterion.indicator,
@@ -139,7 +139,7 @@ def _hold(criterion: Criterion, window: Window, *, untrusted: bool) -> tuple[Obj
 
 
 def _reason(criterion: Criterion, window: Window, measured: Measurement) -> Reason | None:
-    said, wanted = f"{window.stage}: {_seen(criterion, measured)}", f"asked is {criterion.text}"
+    said, wanted = f"{window.name}: {_seen(criterion, measured)}", f"asked is {criterion.text}"
     match measured:
         case Absent(n=0):
             advice = "see the outcomes: without an answer there is no latency and no rate"
@@ -167,7 +167,7 @@ def _missed(criterion: Criterion, window: Window, sentence: str) -> Reason:
     if criterion.indicator is Indicator.SATURATION:
         advice = "give the generator more workers or another machine"
         return Reason(ReasonKind.SATURATED, Ruling.INVALID, window.slot, sentence, advice)
-    advice = f"look at {window.stage} in the report: server histogram, queue and hardware on the same time axis"
+    advice = "look at it in the report: server histogram, queue and hardware on the same time axis"
     return Reason(ReasonKind.OBJECTIVE_MISSED, Ruling.FAIL, window.slot, sentence, advice)
 
 

@@ -67,6 +67,11 @@ class Window:
     health: Health
 
     @property
+    def name(self) -> str:
+        """Stage and users: a staircase has many windows of one stage."""
+        return f"{self.stage} @{self.users:,}"
+
+    @property
     def ended(self) -> int:
         """All requests of the window that ended, in whatever outcome."""
         return sum(self.outcomes.values())

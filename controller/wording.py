@@ -10,17 +10,17 @@ from controller.measurement import Absent, Measured, Measurement
 RATIOS = (Indicator.ERROR_RATIO, Indicator.TIMEOUT_RATIO)
 
 
-def digits(value: float) -> str:
-    """Three significant digits, thousands separated, never in powers of ten."""
+def digits(value: float, significant: int = 3) -> str:
+    """So many significant digits, thousands separated, never in powers of ten."""
     if value == 0:
         return "0"
-    places = max(0, 2 - math.floor(math.log10(abs(value))))
-    return f"{round(value, places):,.{places}f}"
+    places = significant - 1 - math.floor(math.log10(abs(value)))
+    return f"{round(value, places):,.{max(places, 0)}f}"
 
 
 def latency(seconds: float) -> str:
     """`48.2 ms`, or `1.53 s` from one second on."""
-    return f"{digits(seconds)} s" if round(seconds, 4) >= 1 else f"{digits(seconds * 1000)} ms"
+    return f"{digits(seconds)} s" if seconds >= 0.9995 else f"{digits(seconds * 1000)} ms"
 
 
 def span(seconds: float) -> str:
@@ -41,7 +41,7 @@ def value(indicator: Indicator, number: float) -> str:
         case Indicator.ERROR_RATIO | Indicator.TIMEOUT_RATIO:
             return f"{digits(number * 100)} %"
         case Indicator.THROUGHPUT:
-            return f"{digits(number)}/s"
+            return f"{digits(number, 4)}/s"
         case Indicator.SATURATION:
             return f"{number:.2f}"
         case _:
