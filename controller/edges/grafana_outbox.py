@@ -7,7 +7,6 @@ temporary name, fsync and rename. One process owns it, by a lock that ends with 
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 import threading
@@ -17,6 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
+from controller.edges.ownership import own
 from controller.ports import EdgeError, Region
 
 COMPACT_LINES = 512
@@ -52,7 +52,7 @@ class Outbox:
         self._lock = threading.Lock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._owner = _own(path.with_name(path.name + ".lock"))
+            self._owner = own(path.with_name(path.name + ".lock"), f"the annotation outbox {path}")
             self._items = _load(path)
             self._file, self._lines = self._rewrite()
         except OSError as error:
@@ -94,7 +94,7 @@ class Outbox:
         """Let another process own it; nothing is written any more."""
         with self._lock:
             self._file.close()
-            self._owner.close()
+            self._owner.release()
 
     def _forget_done(self) -> None:
         for key in [key for key, item in self._items.items() if item.done]:
@@ -136,23 +136,6 @@ class Outbox:
 def _write_whole(file: IO[bytes], content: bytes) -> None:
     if file.write(content) != len(content):
         raise OSError(errno.ENOSPC, "only a part could be written")
-
-
-def _own(path: Path) -> IO[str]:
-    lock = path.open("a+", encoding="utf-8")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        lock.seek(0)
-        owner = lock.read().strip() or "unknown"
-        lock.close()
-        raise EdgeError(
-            f"could not open the annotation outbox {path}: process {owner} owns it; stop it first"
-        ) from None
-    lock.truncate(0)
-    lock.write(str(os.getpid()))
-    lock.flush()
-    return lock
 
 
 def _load(path: Path) -> dict[str, Item]:

@@ -134,7 +134,7 @@ def test_the_folder_that_cannot_be_is_named(tmp_path: Path) -> None:
 
 
 def test_a_stale_owner_number_does_not_matter(tmp_path: Path) -> None:
-    (tmp_path / "box.lock").write_text(str(os.getppid()))
+    (tmp_path / "box.lock").write_text(json.dumps({"pid": os.getppid()}))
     box = Outbox(tmp_path / "box")
-    assert (tmp_path / "box.lock").read_text() == str(os.getpid())
+    assert json.loads((tmp_path / "box.lock").read_text())["pid"] == os.getpid()
     box.close()

@@ -1,0 +1,164 @@
+"""The archive on disk: one folder per run, its journal, and files that are either whole or not there."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from controller.edges.ownership import Ownership, own
+from controller.edges.plain_json import line
+from controller.ports import Clock, EdgeError
+
+JOURNAL = "journal.jsonl"
+ENDED = "ended"
+"""The key of the last entry of every journal whose run was brought to its end; its value is the outcome."""
+
+MIN_FREE_BYTES = 200 * 1000 * 1000
+
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class RunsFolder:
+    """The folder of all runs, owned by this process."""
+
+    path: Path
+    clock: Clock
+    owner: Ownership
+    min_free: int = MIN_FREE_BYTES
+
+    @classmethod
+    def take(cls, path: Path, clock: Clock, min_free: int = MIN_FREE_BYTES) -> RunsFolder:
+        """Create and own it. Raises `EdgeError` when another controller does, or it cannot be written."""
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise EdgeError(f"could not create the runs folder {path}: {error}; choose another") from error
+        return cls(path, clock, own(path / ".lock", f"the runs folder {path}"), min_free)
+
+    def create(self, run_id: str) -> RunDirectory:
+        """The new folder of a run. Raises `EdgeError` when there is one, or not enough disk for what a run leaves."""
+        folder = self.path / _name(run_id)
+        try:
+            free = shutil.disk_usage(self.path).free
+            if free < self.min_free:
+                raise EdgeError(
+                    f"could not begin run {run_id}: {_megabytes(free)} are free at {self.path}, a run needs "
+                    f"{_megabytes(self.min_free)}; free some disk, choose another runs folder or lower min_free"
+                )
+            folder.mkdir(mode=0o750)
+            _sync(self.path)
+            return RunDirectory.open(folder, self.clock)
+        except FileExistsError as error:
+            raise EdgeError(f"could not begin run {run_id}: {folder} is there already") from error
+        except OSError as error:
+            raise EdgeError(f"could not create {folder}: {error}; make the runs folder writable") from error
+
+    def dangling(self) -> Sequence[Path]:
+        """Folders of runs that were begun and never brought to their end: their controller was lost."""
+        begun = sorted(journal.parent for journal in self.path.glob(f"*/{JOURNAL}"))
+        return [folder for folder in begun if not any(ENDED in entry for entry in read_journal(folder))]
+
+    def close(self) -> None:
+        """Let another controller own it."""
+        self.owner.release()
+
+
+@dataclass(slots=True)
+class RunDirectory:
+    """One run's folder."""
+
+    path: Path
+    clock: Clock
+    _journal: IO[bytes]
+
+    @classmethod
+    def open(cls, path: Path, clock: Clock) -> RunDirectory:
+        """Go on with a run's folder; a torn last line of its journal is cut off. Raises `EdgeError`."""
+        try:
+            journal = (path / JOURNAL).open("a+b", buffering=0)
+            journal.truncate(_whole(path / JOURNAL))
+            _sync(path)
+        except OSError as error:
+            raise EdgeError(f"could not open the journal of {path}: {error}") from error
+        return cls(path, clock, journal)
+
+    def journal(self, entry: Mapping[str, Any]) -> None:
+        """Append one line with its time, fsynced. Raises `EdgeError`; nothing of the line is left then."""
+        text = line({"time": self.clock.now(), **entry})
+        end = os.fstat(self._journal.fileno()).st_size
+        try:
+            if self._journal.write(text) != len(text):
+                os.ftruncate(self._journal.fileno(), end)
+                raise EdgeError(f"could not write the journal of {self.path}: {os.strerror(errno.ENOSPC)}")
+            os.fsync(self._journal.fileno())
+        except OSError as error:
+            raise EdgeError(f"could not write the journal of {self.path}: {error}") from error
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file by temporary name, fsync and rename: it is whole or not there. Raises `EdgeError`."""
+        target = self.path / _name(name)
+        fresh = self.path / f".{name}.new"
+        try:
+            with fresh.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(target)
+            _sync(self.path)
+        except OSError as error:
+            fresh.unlink(missing_ok=True)
+            raise EdgeError(f"could not write {target}: {error}; free some disk") from error
+
+    def close(self) -> None:
+        """Give the journal's file back."""
+        self._journal.close()
+
+
+def read_journal(folder: Path) -> list[dict[str, Any]]:
+    """A run's journal without a torn last line. Raises `EdgeError` for a journal that is not one of ours."""
+    path = folder / JOURNAL
+    try:
+        lines = path.read_bytes()[: _whole(path)].splitlines()
+    except OSError as error:
+        raise EdgeError(f"could not read {path}: {error}") from error
+    entries = []
+    for number, text in enumerate(lines, 1):
+        try:
+            entry = json.loads(text)
+        except ValueError as error:
+            raise EdgeError(f"could not read {path}: line {number} is not JSON: {error}") from error
+        if not isinstance(entry, dict):
+            raise EdgeError(f"could not read {path}: line {number} is not an entry of a journal")
+        entries.append(entry)
+    return entries
+
+
+def _whole(path: Path) -> int:
+    """Bytes up to the last newline: what was written whole."""
+    return path.read_bytes().rfind(b"\n") + 1
+
+
+def _name(name: str) -> str:
+    if not _PLAIN_NAME.fullmatch(name):
+        raise EdgeError(f"could not use {name!r} as the name of a file: letters, digits, '.', '_' and '-' only")
+    return name
+
+
+def _megabytes(number: int) -> str:
+    return f"{number / 1e6:,.0f} MB"
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
