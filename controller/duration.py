@@ -13,7 +13,7 @@ _DIGITS = 15  # per number: far beyond any limit of a plan, and no arithmetic on
 PATTERN = "^(?=.)" + "".join(rf"([0-9]+(\.[0-9]+)?{unit})?" for unit in _MICROSECONDS) + "$"
 """The same form as a regular expression, for the JSON Schema."""
 
-FORM = "a number and d, h, m, s or ms, such as 90s, 1h30m or 250ms"
+FORM = "it with units, such as 90s, 1h30m or 250ms"
 """How to write one, for error sentences."""
 
 

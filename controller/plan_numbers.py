@@ -48,7 +48,7 @@ def _not_whole(text: str) -> tuple[str, str]:
     seen = misreading(text)
     if seen is None:
         return f"{text} is text, and a whole number is wanted", "write digits only"
-    return f"{text} is {seen} to YAML, and a whole number is wanted", f"write {_plain_digits(text)}"
+    return f"{text} is {seen}, and a whole number is wanted", f"write {_plain_digits(text)}"
 
 
 def _plain_digits(text: str) -> str:
@@ -74,10 +74,10 @@ class Duration:
         scalar = single(node, key, "a duration such as 90s or 1h30m", findings)
         if scalar is None:
             return WRONG
-        remedy = "write 0s" if scalar.text == "0" else f"write {duration.FORM}"
+        remedy = f"write {scalar.text}s if seconds are meant" if scalar.text.isdecimal() else f"write {duration.FORM}"
         seen = misreading(scalar.text) if scalar.plain else None
         if seen is not None and not scalar.text.isdecimal():
-            findings.add(node.line, key, f"{scalar.text} is {seen} to YAML, and a duration is wanted", remedy)
+            findings.add(node.line, key, f"{scalar.text} is {seen}, and a duration is wanted", remedy)
             return WRONG
         try:
             value = parse_duration(scalar.text)

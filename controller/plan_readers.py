@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from typing import Any, Final, Protocol
 
 from controller.problems import Findings
-from controller.yaml_scalar import misreading
+from controller.yaml_scalar import is_nothing, misreading
 from controller.yaml_source import Listing, Node, Scalar, Unusable
 
 WRONG: Final = object()
@@ -36,7 +36,7 @@ class Reader(Protocol):
 def describe(node: Node) -> str:
     """What was found instead of what is wanted."""
     match node:
-        case Scalar(text, _, True) if text == "" or misreading(text) == "nothing (null)":
+        case Scalar(text, _, True) if is_nothing(text):
             return "has no value"
         case Scalar():
             return f"is the single value {node.text!r}"
@@ -54,7 +54,7 @@ def similar(word: str, known: list[str]) -> str:
 
 def single(node: Node, key: str, wanted: str, findings: Findings) -> Scalar | None:
     """The node if it is one value, else None with the problem noted."""
-    if isinstance(node, Scalar) and not (node.plain and misreading(node.text) == "nothing (null)"):
+    if isinstance(node, Scalar) and not (node.plain and is_nothing(node.text)):
         return node
     if not isinstance(node, Unusable):
         findings.add(node.line, key, describe(node), f"write {wanted}")
@@ -81,7 +81,7 @@ class Text:
         text = scalar.text
         seen = misreading(text) if scalar.plain else None
         if seen is not None:
-            findings.add(node.line, key, f"{text} without quotes is {seen} to YAML", f'write "{text}"')
+            findings.add(node.line, key, f"{text} without quotes is {seen}", f'write "{text}"')
             return WRONG
         try:
             self._check(text)

@@ -21,12 +21,17 @@ _ZERO = timedelta(0)
 _SPAN = Duration(timedelta(seconds=1), MAX_SPAN)
 _LOAD = Whole(0, MAX_USERS)
 _SOME = Whole(1, MAX_USERS)
-_CLOSED = "remove it: load is a number of users, each waiting for its answer"
 _LATER = {
-    "loop": _CLOSED,
-    "rate": "give users instead: load is a number of users, each waiting for its answer",
-    "until": "remove it: a stage lasts for its whole time",
+    "loop": ("is not supported yet", "remove it: load is a number of users, each waiting for its answer"),
+    "rate": ("is not supported yet", "give users: load is a number of users, each waiting for its answer"),
+    "until": ("is not supported yet", "remove it: a stage lasts for its whole time"),
 }
+_NEVER_MEASURED = ("has no meaning here: a ramp is never measured", "remove it")
+_ALL_STEADY = ("has no meaning here: the kind says what is steady", "remove it")
+_SUM_OF_STEPS = (
+    "has no meaning here: a staircase lasts as long as its steps",
+    "remove it: users.every is for one step",
+)
 _NAME = Key(Text("a name", longest=60), "What the stage is called, unlike any other.", required=True)
 _FOR = Key(_SPAN, "How long the stage lasts.", required=True)
 _DISCARD = Key(Duration(_ZERO, MAX_SPAN), "The start of each steady slot, which is not measured.")
@@ -136,20 +141,20 @@ STAGE = ByKind(
             | {"discard": replace(_DISCARD, required=True)},
             lambda f: Soak(f.get("name"), f.get("users"), f.get("for"), f.get("discard")),
             lambda f: _check_discard(f, f.get("for")),
-            _LATER,
+            _LATER | {"phase": _ALL_STEADY},
         ),
         "ramp": Record(
             {"name": _NAME, "kind": _kind("ramp"), "users": _load({"from": _LOAD, "to": _LOAD}, _check_ramp)}
             | {"for": _FOR},
             _ramp,
-            later=_LATER,
+            refused=_LATER | {"phase": _NEVER_MEASURED, "discard": _NEVER_MEASURED},
         ),
         "staircase": Record(
             {"name": _NAME, "kind": _kind("staircase"), "discard": _DISCARD}
             | {"users": _load({"from": _SOME, "step": _SOME, "every": _SPAN, "to": _SOME}, _check_rise)},
             _staircase,
             _check_staircase,
-            _LATER,
+            _LATER | {"for": _SUM_OF_STEPS, "phase": _ALL_STEADY},
         ),
         "spike": Record(
             {"name": _NAME, "kind": _kind("spike"), "users": _load({"base": _LOAD, "peak": _SOME}, _check_peak)}
@@ -157,7 +162,7 @@ STAGE = ByKind(
             | {"after": Key(_SPAN, "How long base users load after the peak.", required=True), "discard": _DISCARD},
             _spike,
             lambda f: _check_discard(f, f.get("for")),
-            _LATER,
+            _LATER | {"phase": _ALL_STEADY},
         ),
     },
     later=("capacity", "event"),

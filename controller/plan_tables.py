@@ -104,14 +104,14 @@ class Fields:
 class Record:
     """A mapping with known keys. `check` notes what does not fit together; `build` runs only if nothing is wrong.
 
-    `later` maps keys that will have a meaning to a sentence on what to do today. Keys that start with `x-` are not
+    `refused` maps keys that look right and are not to what is wrong and what to do. Keys that start with `x-` are not
     read where `notes` allows them: they hold anchors.
     """
 
     keys: Mapping[str, Key]
     build: Callable[[Fields], Any]
     check: Callable[[Fields], None] | None = None
-    later: Mapping[str, str] = field(default_factory=dict)
+    refused: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     notes: bool = False
 
     def read(self, node: Node, key: str, findings: Findings) -> Any:
@@ -124,7 +124,7 @@ class Record:
             self._read_entry(entry, fields)
         for name, known in self.keys.items():
             if known.required and name not in fields.lines:
-                fields.refuse(name, "is missing", f"add it ({known.doc[0].lower()}{known.doc[1:]})")
+                fields.refuse(name, "is missing", f"add it: {known.doc[0].lower()}{known.doc[1:].rstrip('.')}")
         if self.check is not None:
             self.check(fields)
         if len(findings.problems) == before:
@@ -136,8 +136,8 @@ class Record:
         if entry.key in self.keys:
             fields.lines[entry.key] = entry.line
             fields.values[entry.key] = self.keys[entry.key].reader.read(entry.value, path, fields.findings)
-        elif entry.key in self.later:
-            fields.findings.add(entry.line, path, "is not supported yet", self.later[entry.key])
+        elif entry.key in self.refused:
+            fields.findings.add(entry.line, path, *self.refused[entry.key])
         elif not (self.notes and entry.key.startswith("x-")):
             fields.findings.add(entry.line, path, "is not a key here", similar(entry.key, list(self.keys)))
 

@@ -62,7 +62,7 @@ TARGET = ByKind(
             },
             lambda f: Target("tfserving", **{k: f.get(k) for k in f.values if k != "kind"}),
             _check_version,
-            {"health": "remove it: TensorFlow Serving is asked for its model's status"},
+            {"health": ("has a meaning for kind http only", "remove it: the status of the model is asked for instead")},
         ),
         "http": Record(
             {

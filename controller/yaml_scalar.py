@@ -12,17 +12,31 @@ _DISPUTED = re.compile(r"[-+]?(?:0o[0-7]+|(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)[eE][-
 _TAG = "tag:yaml.org,2002:"
 _RESOLVER = Resolver()
 _LONGEST_NUMBER = 40
+_NOTHING = "nothing (null)"
 
 
 def misreading(text: str) -> str | None:
-    """What YAML takes the unquoted text for (`the number 1350 (base 60)`), or None if it is text to every reader."""
+    """What the unquoted text is to YAML (`the number 1350 (base 60) to YAML`); None if it is text to every reader."""
+    seen = _seen(text)
+    if seen is None:
+        disputed = _DISPUTED.fullmatch(text) is not None
+        return "a number to some YAML readers and text to others" if disputed else None
+    return f"{seen} to YAML"
+
+
+def is_nothing(text: str) -> bool:
+    """Whether the unquoted text is YAML's null."""
+    return _seen(text) == _NOTHING
+
+
+def _seen(text: str) -> str | None:
     resolved = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
     tag = str(resolved).removeprefix(_TAG)
     match tag:
         case "bool":
             return f"the truth value {str(SafeConstructor.bool_values[text.lower()]).lower()}"
         case "null":
-            return "nothing (null)"
+            return _NOTHING
         case "timestamp":
             return "a date"
         case "int":
@@ -30,7 +44,7 @@ def misreading(text: str) -> str | None:
         case "float":
             return _real(text)
         case "str":
-            return "a number to some YAML readers" if _DISPUTED.fullmatch(text) else None
+            return None
         case _:
             return "a word of YAML itself"
 
