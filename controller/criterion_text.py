@@ -59,7 +59,7 @@ def parse_objective(text: str) -> Criterion:
         criterion = _saturated(cursor) or _criterion(cursor)
         cursor.take(r"$", "the end of the text")
     except ValueError as error:
-        raise ValueError(f"{text}: {error}", OBJECTIVE_FORM) from error
+        raise ValueError(f"{text}: {error.args[0]}", (*error.args, OBJECTIVE_FORM)[1]) from error
     if criterion.indicator is Indicator.SATURATION:
         message = f"{text}: saturation makes a verdict invalid by itself and is no objective"
         raise ValueError(message, "use the stop rule generator saturated for 15s")
@@ -79,7 +79,7 @@ def parse_stop_rule(text: str) -> StopRule:
         held = parse_duration(cursor.take(r"\S+", "a duration such as 10s"))
         cursor.take(r"$", "the end of the text")
     except ValueError as error:
-        raise ValueError(f"{text}: {error}", STOP_FORM) from error
+        raise ValueError(f"{text}: {error.args[0]}", (*error.args, STOP_FORM)[1]) from error
     if not HELD_LEAST <= held <= HELD_MOST:
         limits = f"{format_duration(HELD_LEAST)} to {format_duration(HELD_MOST)}"
         raise ValueError(f"{text}: {format_duration(held)} is outside {limits}", "choose a duration inside")
@@ -145,14 +145,15 @@ def _units(indicator: Indicator) -> Mapping[str, Decimal]:
 
 def _require_sense(criterion: Criterion) -> None:
     """Refuse what is always or never so, whatever the target does."""
+    remedy = "choose another bound"
     most = 1.0 if criterion.indicator in _RATIOS else float("inf")
     operator, bound = criterion.operator, criterion.bound
     if bound > most:
-        raise ValueError("a ratio is never above 100%")
+        raise ValueError("a ratio is never above 100%", remedy)
     if (operator is Operator.LT and bound == 0) or (operator is Operator.GT and bound == most):
-        raise ValueError("can never hold")
+        raise ValueError("can never hold", remedy)
     if (operator is Operator.GE and bound == 0) or (operator is Operator.LE and bound == most):
-        raise ValueError("always holds")
+        raise ValueError("always holds", remedy)
     latency = _units(criterion.indicator) is _LATENCY
     if latency and (bound == 0 or bound > _LATENCY_MOST):
-        raise ValueError("a latency's bound lies above 0 and at most at 60m")
+        raise ValueError("a latency lies between 0 and 60m", remedy)

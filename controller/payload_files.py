@@ -34,13 +34,13 @@ def check_jsonl(path: Path, rows: int) -> None:
         first = file.readline(_LONGEST_LINE + 1)
         others = sum(1 for _ in range(rows - 1) if file.readline(_LONGEST_LINE).strip())
     if len(first) > _LONGEST_LINE:
-        raise ValueError(f"its first line is longer than {_LONGEST_LINE} bytes", "write one instance a line")
+        raise ValueError(f"has more than {_LONGEST_LINE} bytes on its first line", "write one instance a line")
     if not first.strip():
         raise ValueError("has no instance on its first line", "write one JSON value a line, from line 1")
     try:
         json.loads(first.decode(), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"its first line is not JSON ({_first(error)})", "write strict JSON") from error
+        raise ValueError(f"has no JSON on its first line ({_first(error)})", "write strict JSON") from error
     _check_rows(1 + others, rows)
 
 

@@ -48,7 +48,7 @@ def describe(node: Node) -> str:
 
 def similar(word: str, known: list[str]) -> str:
     """A remedy for a word that is not among the known: the nearest, or all of them."""
-    near = get_close_matches(word.lower(), known, n=1)
+    near = get_close_matches(word.lower(), known, n=1, cutoff=0.7)
     return f"did you mean {near[0]}?" if near else f"use one of {', '.join(known)}"
 
 

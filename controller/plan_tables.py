@@ -8,7 +8,7 @@ from typing import Any
 
 from controller.plan_readers import WRONG, Choice, Json, Reader, Text, describe, similar
 from controller.problems import Findings
-from controller.yaml_source import Entry, Listing, Node, Table, Unusable
+from controller.yaml_source import Entry, Listing, Node, Scalar, Table, Unusable
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,8 @@ class ListOf:
         """A tuple of the values, `WRONG` among them where a problem was noted."""
         if not isinstance(node, Listing):
             if not isinstance(node, Unusable):
-                findings.add(node.line, key, f"{describe(node)} where a list is wanted", "write a list")
+                remedy = f"write [{node.text}]" if isinstance(node, Scalar) and node.text else "write a list"
+                findings.add(node.line, key, f"{describe(node)} where a list is wanted", remedy)
             return WRONG
         if not self.least <= len(node.items) <= self.most:
             found = f"has {len(node.items)} entries, and {self.least} to {self.most} are allowed"
@@ -87,6 +88,7 @@ class Fields:
     findings: Findings
     values: dict[str, Any] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
+    item_lines: dict[str, tuple[int, ...]] = field(default_factory=dict)  # of the entries of lists
     built: Any = WRONG
 
     def get(self, name: str, default: Any = None) -> Any:
@@ -98,6 +100,11 @@ class Fields:
         """Note a problem with a key; where it is missing, with the mapping."""
         path = f"{self.key}.{name}" if self.key else name
         self.findings.add(self.lines.get(name, self.line), path, message, remedy)
+
+    def refuse_item(self, name: str, index: int, message: str, remedy: str) -> None:
+        """Note a problem with one entry of a list."""
+        path = f"{self.key}.{name}[{index}]" if self.key else f"{name}[{index}]"
+        self.findings.add(self.item_lines[name][index], path, message, remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +131,7 @@ class Record:
             self._read_entry(entry, fields)
         for name, known in self.keys.items():
             if known.required and name not in fields.lines:
-                fields.refuse(name, "is missing", f"add it: {known.doc[0].lower()}{known.doc[1:].rstrip('.')}")
+                fields.refuse(name, "is missing", f"add it ({known.doc.rstrip('.')})")
         if self.check is not None:
             self.check(fields)
         if len(findings.problems) == before:
@@ -135,6 +142,8 @@ class Record:
         path = f"{fields.key}.{entry.key}" if fields.key else entry.key
         if entry.key in self.keys:
             fields.lines[entry.key] = entry.line
+            if isinstance(entry.value, Listing):
+                fields.item_lines[entry.key] = tuple(item.line for item in entry.value.items)
             fields.values[entry.key] = self.keys[entry.key].reader.read(entry.value, path, fields.findings)
         elif entry.key in self.refused:
             fields.findings.add(entry.line, path, *self.refused[entry.key])

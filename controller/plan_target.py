@@ -41,6 +41,9 @@ PATH = Text("a path that starts with /", longest=500, pattern=r"/[!-~]*")
 _METRICS = Key(_URL, "The target's own Prometheus page.")
 
 
+_TFSERVING_ONLY = ("has a meaning for kind tfserving only", "remove it")
+
+
 def _check_version(fields: Fields) -> None:
     if "version" in fields.lines and "label" in fields.lines:
         fields.refuse("label", "stands beside version", "keep one of the two")
@@ -71,7 +74,8 @@ TARGET = ByKind(
                 "health": Key(PATH, "A path that answers 200 when the service is ready."),
                 "metrics": _METRICS,
             },
-            lambda f: Target("http", **{k: f.get(k) for k in f.values if k != "kind"}),
+            refused=dict.fromkeys(("model", "version", "label", "grpc"), _TFSERVING_ONLY),
+            build=lambda f: Target("http", **{k: f.get(k) for k in f.values if k != "kind"}),
         ),
     }
 )

@@ -65,13 +65,15 @@ def _span_fits(plan: Fields) -> None:
     slots = [slot for stage in _built(plan) for slot in slots_of(stage)]
     span = sum((slot.lasts for slot in slots), timedelta(0))
     if span > MAX_SPAN:
-        plan.refuse("stages", f"last {format_duration(span)}, and {format_duration(MAX_SPAN)} are allowed", "shorten")
+        plan.refuse(
+            "stages", f"last {format_duration(span)}, and {format_duration(MAX_SPAN)} is allowed", "shorten them"
+        )
     if len(slots) > MAX_SLOTS:
         plan.refuse("stages", f"make {len(slots)} slots, and {MAX_SLOTS} are allowed", "take fewer steps")
     for index, rule in enumerate(plan.get("stop_when", ())):
         if isinstance(rule, StopRule) and rule.held_for > span and len(_built(plan)) == len(plan.get("stages", ())):
             message = f"{rule.text}: can never fire in a run of {format_duration(span)}"
-            plan.findings.add(plan.lines["stop_when"], f"stop_when[{index}]", message, "shorten its duration")
+            plan.refuse_item("stop_when", index, message, "shorten its duration")
 
 
 def _objectives_can_be_met(plan: Fields) -> None:
@@ -86,13 +88,12 @@ def _objectives_can_be_met(plan: Fields) -> None:
     for index, criterion in enumerate(plan.get("objectives", ())):
         if not isinstance(criterion, Criterion):
             continue
-        key = f"objectives[{index}]"
         if timeout is not None and criterion.indicator not in _NOT_LATENCIES and criterion.bound > timeout / _SECOND:
             message = f"{criterion.text}: no latency is seen beyond the timeout of {format_duration(timeout)}"
-            plan.findings.add(plan.lines["objectives"], key, message, "lower the bound or raise workload.timeout")
+            plan.refuse_item("objectives", index, message, "lower the bound or raise workload.timeout")
         same = (criterion.indicator, criterion.operator, criterion.bound)
         if same in seen:
-            plan.findings.add(plan.lines["objectives"], key, f"{criterion.text}: stands there twice", "keep one")
+            plan.refuse_item("objectives", index, f"{criterion.text}: stands there twice", "keep one")
         seen.add(same)
 
 

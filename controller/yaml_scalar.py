@@ -46,7 +46,7 @@ def _seen(text: str) -> str | None:
         case "str":
             return None
         case _:
-            return "a word of YAML itself"
+            return "a special value"
 
 
 def _whole(text: str) -> str:
@@ -64,7 +64,7 @@ def _whole(text: str) -> str:
 def _real(text: str) -> str:
     lowered = text.lstrip("+-").lower()
     if lowered in (".inf", ".nan"):
-        return "infinity" if lowered == ".inf" else "not a number"
+        return "infinity" if lowered == ".inf" else "the number NaN"
     return f"the number {_value(text, 'float')}" + (" (base 60)" if ":" in text else "")
 
 

@@ -73,6 +73,8 @@ class Unusable:
 
 Node = Scalar | Listing | Table | Unusable
 
+_YAML_TAG = "tag:yaml.org,2002:"
+
 
 class _StopReadingError(Exception):
     """Nothing after this point can be read; the problem has been noted."""
@@ -120,7 +122,9 @@ class _Builder:
             raise _StopReadingError
         tag, anchor = getattr(event, "tag", None), getattr(event, "anchor", None)
         if tag is not None:
-            self.findings.add(line, key, f"has the tag {tag}, and tags have no use here", "remove it")
+            self.findings.add(
+                line, key, f"has the tag {tag.replace(_YAML_TAG, '!!')}, and tags have no use here", "remove it"
+            )
         if anchor is not None:
             self.anchors[anchor] = None
         built = self.content(event, key, depth)
@@ -153,7 +157,7 @@ class _Builder:
             if not isinstance(name, Scalar):
                 self.findings.add(name.line, key, "a key is a list or a mapping", "use plain words as keys")
             elif name.text == "<<" and name.plain:
-                merged.extend(self.merge(value, path))
+                merged.extend(self.merge(value, name.line, path))
             else:
                 self.note_duplicate(own, name, path)
                 own.append(Entry(name.text, name.line, value))
@@ -164,12 +168,12 @@ class _Builder:
                 own.append(entry)
         return Table(tuple(own), line)
 
-    def merge(self, value: Node, path: str) -> Iterator[Entry]:
+    def merge(self, value: Node, line: int, path: str) -> Iterator[Entry]:
         for part in value.items if isinstance(value, Listing) else (value,):
             if isinstance(part, Table):
                 yield from part.entries
             elif not isinstance(part, Unusable):
-                self.findings.add(part.line, path, "merges something that is not a mapping", "name an anchored mapping")
+                self.findings.add(line, path, "merges something that is not a mapping", "name an anchored mapping")
 
     def note_duplicate(self, own: list[Entry], name: Scalar, path: str) -> None:
         first = next((entry.line for entry in own if entry.key == name.text), None)

@@ -23,12 +23,13 @@ def explain_syntax(error: YAMLError, text: str) -> tuple[int, str, str, str]:
     if found == "\t" or (row[: mark.column].isspace() and "\t" in row[: mark.column]):
         return mark.line + 1, "", "a tab stands where YAML wants spaces", "indent and separate with spaces"
     if "stream end" in problem or "end of stream" in problem:
-        opened = (error.context_mark or mark).line
         what = "a quote" if "scalar" in context else "a bracket or brace"
-        return opened + 1, "", f"{what} is opened here or below and never closed", "close it"
+        opened = (error.context_mark or mark).line
+        where = "here" if opened < mark.line else "here or above"
+        return opened + 1, "", f"{what} is opened {where} and never closed", "close it"
     if "alias" in context or "anchor" in context or "tag" in context or (found and found in _NEVER_FIRST):
         first = row[(error.context_mark or mark).column : mark.column + 1][:1] or found
-        return mark.line + 1, "", f"a value that starts with {first} must be in quotes", "quote it"
+        return mark.line + 1, "", f"a value cannot start with {first}", "put it in quotes"
     if "mapping values are not allowed" in problem:
         message = "a colon stands where YAML expects none"
         return mark.line + 1, "", message, "quote the value if the colon belongs to it, or correct the indentation"
