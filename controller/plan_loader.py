@@ -15,10 +15,10 @@ from controller.problems import Findings
 from controller.yaml_source import Node, Scalar, Table, parse
 
 
-def load_plan(path: Path) -> Plan:
+def load_plan(path: Path, base: Path | None = None) -> Plan:
     """Read, check and build. Raises `PlanError` with every problem; payload files are looked at, never read whole."""
     text = read_text(path)
-    findings = Findings(str(path), path.parent)
+    findings = Findings(str(path), base or path.parent)
     root = parse(text, findings)
     if root is None or _is_foreign(root, findings):
         raise findings.error()

@@ -51,6 +51,9 @@ _SCHEDULE = Record(
     lambda f: Schedule(**f.values),
 )
 
+_OBJECTIVE = Text("an objective such as p99 <= 50ms", parse=parse_objective)
+_STOP_RULE = Text("a stop rule such as error_ratio > 20% for 10s", parse=parse_stop_rule)
+
 PLAN = Record(
     {
         "version": Key(Whole(1, 1), "Version of this form: 1.", required=True),
@@ -59,13 +62,8 @@ PLAN = Record(
         "workload": Key(WORKLOAD, "What one request is.", required=True),
         "workers": Key(Whole(1, 64), "Generator processes (1)."),
         "stages": Key(ListOf(STAGE, least=1), "The load, stage after stage.", required=True),
-        "objectives": Key(
-            ListOf(Text("an objective such as p99 <= 50ms", parse=parse_objective)), "What every window must meet."
-        ),
-        "stop_when": Key(
-            ListOf(Text("a stop rule such as error_ratio > 20% for 10s", parse=parse_stop_rule)),
-            "What ends a run early.",
-        ),
+        "objectives": Key(ListOf(_OBJECTIVE), "What every measured window must meet."),
+        "stop_when": Key(ListOf(_STOP_RULE), "What ends a run early when it holds without a break."),
         "schedule": Key(_SCHEDULE, "When the plan is due."),
         "drain_timeout": Key(
             Duration(_ZERO, timedelta(minutes=10)), "How long to wait for the last answers (timeout + 2s)."

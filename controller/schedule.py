@@ -53,9 +53,8 @@ def check_cron(expression: str) -> None:
     """Raise `ValueError`, with what is wrong, unless the text is a five-field cron expression that can be met."""
     fields = expression.split()
     if len(fields) != 5:
-        raise ValueError(
-            f"it has {len(fields)} field{'s' * (len(fields) != 1)} instead of 5 (minute, hour, day of month, month, day of week)"
-        )
+        found = f"it has {len(fields)} field{'s' * (len(fields) != 1)}"
+        raise ValueError(f"{found} instead of 5 (minute, hour, day of month, month, day of week)")
     for field, (name, most) in zip(fields, _LONGEST_STEP.items(), strict=True):
         for step in re.findall(r"/([0-9]{1,9})", field):
             if int(step) > most:
