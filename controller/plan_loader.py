@@ -16,7 +16,10 @@ from controller.yaml_source import Node, Scalar, Table, parse
 
 
 def load_plan(path: Path, base: Path | None = None) -> Plan:
-    """Read, check and build. Raises `PlanError` with every problem; payload files are looked at, never read whole."""
+    """Read, check and build. Raises `PlanError` with every problem; payload files are looked at, never read whole.
+
+    Relative payload paths start at `base`, by default the plan's own folder.
+    """
     text = read_text(path)
     findings = Findings(str(path), base or path.parent)
     root = parse(text, findings)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
 from controller.board import Board
 from controller.chronicle import Chronicle
@@ -71,6 +72,7 @@ class RunLoop:
     state: State = field(default_factory=Preparing)
     drained: Drained | None = None
     findings: tuple[Finding, ...] = ()
+    identity: Mapping[str, Any] = field(default_factory=dict)  # what the target said of itself before load
 
     def run(self) -> Ended:
         """Block until the run has ended; never leaves a generator behind."""
@@ -87,6 +89,7 @@ class RunLoop:
 
     def _preflight(self) -> Event:
         self.findings = tuple(self.probe.preflight(self.plan))
+        self.identity = self.probe.identity(self.plan)
         bad = [finding.sentence for finding in self.findings if not finding.fit]
         if by := self.stop.take():
             return Interrupted(self._now(), by)
