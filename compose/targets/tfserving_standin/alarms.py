@@ -14,9 +14,9 @@ from itertools import count
 CLOCK_MONOTONIC = 1
 TFD_TIMER_ABSTIME = 1
 TFD_NONBLOCK_CLOEXEC = 0o2004000
-LEAD = 80e-6
+LEAD = 60e-6
 """Seconds the timer is set early, because waking a sleeping process costs about this much; the rest is spun away."""
-SPIN = 200e-6
+SPIN = 60e-6
 """Longest remainder in seconds that is spun away and not slept."""
 AT_ONCE = 256
 """Callbacks run in one go before sockets get their turn."""

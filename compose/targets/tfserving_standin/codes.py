@@ -27,6 +27,8 @@ class Code(IntEnum):
     UNAUTHENTICATED = 16
 
 
+NAMES: dict[int, str] = {int(code): code.name for code in Code}
+"""Names by number: an enum looks its names up slowly, and every request needs one."""
 HTTP_STATUS: dict[Code, int] = {
     Code.OK: 200,
     Code.CANCELLED: 499,

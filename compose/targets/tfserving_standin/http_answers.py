@@ -34,7 +34,7 @@ def error_page(status: int) -> bytes:
 
 
 @lru_cache(maxsize=256)
-def _start(status: int, content_type: bytes, *, old: bool, stays: bool, cors: bool, second: int) -> bytes:
+def _start(status: int, content_type: bytes, old: bool, stays: bool, cors: bool, second: int) -> bytes:
     """Everything of a head up to the number of bytes; the same for all answers of a kind within a second."""
     lines = [f"HTTP/1.{0 if old else 1} {status} {phrase(status)}", f"Content-Type: {content_type.decode('ascii')}"]
     if old and stays:
@@ -47,5 +47,4 @@ def _start(status: int, content_type: bytes, *, old: bool, stays: bool, cors: bo
 
 def head(status: int, content_type: bytes, length: int, *, old: bool, stays: bool, cors: bool, second: int) -> bytes:
     """An answer's head: `old` for HTTP/1.0, `stays` if the connection does, `second` of the epoch for the date."""
-    start = _start(status, content_type, old=old, stays=stays, cors=cors, second=second)
-    return b"%b%d\r\n\r\n" % (start, length)
+    return b"%b%d\r\n\r\n" % (_start(status, content_type, old, stays, cors, second), length)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from .call import Call
-from .codes import Code
+from .codes import NAMES, Code
 
 FLUSH_SECONDS = 0.2
 
@@ -49,11 +49,11 @@ class Ledger:
     def answered(self, call: Call, status: int, code: Code, moment: float, *, delivered: bool) -> None:
         """Its answer left at `moment`, or would have if the client had stayed."""
         self._in_flight.discard(call)
-        self._answered[call.wire, call.kind, status, code.name] += 1
+        self._answered[call.wire, call.kind, status, NAMES[code]] += 1
         if not delivered:
             self._undelivered += 1
         if self._file is not None:
-            self._lines.append(self._line(call, status, code.name, moment, delivered=delivered))
+            self._lines.append(self._line(call, status, NAMES[code], moment, delivered=delivered))
 
     def flush(self) -> None:
         """Write what is buffered, and follow the wall clock's steps."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterator
 
 from .families import FAMILIES, Family, Kind
@@ -34,17 +35,17 @@ class MetricPage:
 
     def __init__(self) -> None:
         """No cells."""
-        self._scalars: dict[Family, dict[tuple[str, ...], int]] = {}
-        self._distributions: dict[Family, dict[tuple[str, ...], Distribution]] = {}
+        self._scalars: defaultdict[Family, dict[tuple[str, ...], int]] = defaultdict(dict)
+        self._distributions: defaultdict[Family, dict[tuple[str, ...], Distribution]] = defaultdict(dict)
 
     def count(self, family: Family, labels: tuple[str, ...] = (), by: int = 1) -> None:
         """Add `by` to a counter, or to a gauge that starts at 0."""
-        cells = self._scalars.setdefault(family, {})
+        cells = self._scalars[family]
         cells[labels] = cells.get(labels, 0) + by
 
     def observe(self, family: Family, value: float, labels: tuple[str, ...] = ()) -> None:
         """Count one value into a histogram, in the family's own unit."""
-        cells = self._distributions.setdefault(family, {})
+        cells = self._distributions[family]
         cell = cells.get(labels)
         if cell is None:
             cell = cells[labels] = Distribution(family.edges)

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
+import numpy as np
+
 from .codes import Code, Failure, invalid
-from .model import signatures
-from .signature import Signature
+from .model import FEATURES, signatures
+from .signature import DEFAULT_SIGNATURE, Signature
 
 
 class State(IntEnum):
@@ -32,8 +34,9 @@ class Version:
     signatures: Mapping[str, Signature] | None = None
 
     def load(self) -> None:
-        """Build the model and become available."""
+        """Build the model, run it once so that the first request is no slower than the next, and become available."""
         self.signatures = signatures(self.number)
+        self.signatures[DEFAULT_SIGNATURE].compute({"features": np.zeros((1, FEATURES), dtype=np.float32)})
         self.state = State.AVAILABLE
 
 

@@ -33,6 +33,8 @@ GRPC_OPTIONS = (
     ("grpc.so_reuseport", 0),
     ("grpc.max_receive_message_length", 2**31 - 1),
     ("grpc.max_send_message_length", -1),
+    ("grpc.server.max_pending_requests", 2**31 - 1),
+    ("grpc.server.max_pending_requests_hard_limit", 2**31 - 1),
 )
 
 

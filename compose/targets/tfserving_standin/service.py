@@ -10,7 +10,7 @@ from . import families as page_of
 from .alarms import Alarms
 from .behaviour import Behaviour
 from .call import Call, Wire
-from .codes import HTTP_STATUS, Code, Failure
+from .codes import HTTP_STATUS, NAMES, Code, Failure
 from .gate import Gate
 from .ledger import Ledger
 from .metric_page import MetricPage
@@ -79,7 +79,7 @@ class Service:
 
     def _count(self, call: Call, code: Code, now: float) -> None:
         page = self._page
-        page.count(page_of.REQUEST_COUNT, (call.model, code.name))
+        page.count(page_of.REQUEST_COUNT, (call.model, NAMES[code]))
         if code is not Code.OK:
             return
         if call.runtime_api:
