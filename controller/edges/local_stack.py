@@ -74,6 +74,15 @@ class LocalStack:
             urls["Grafana"] = f"{self._url('grafana')}/d/stagelight-load-test"
         return {**urls, "target (stand-in)": f"{self._url('tfserving')}/v1/models/scorer"}
 
+    def plan(self, path: Path) -> Path:
+        """The plan for this stack: the same file, or a copy whose target is at the port chosen for it."""
+        if self.ports["tfserving"] == PORTS["tfserving"]:
+            return path
+        usual = f"http://{LOOPBACK}:{PORTS['tfserving']}"
+        copy = self.folder / path.name
+        copy.write_text(path.read_text().replace(usual, self._url("tfserving")))
+        return copy
+
     @property
     def prometheus_url(self) -> str:
         """Base URL of the demo's Prometheus."""

@@ -1,0 +1,74 @@
+"""The composition root: settings become edges; the only place that constructs them."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from prometheus_client import CollectorRegistry, start_http_server
+
+from controller.board import Board
+from controller.conducting import World
+from controller.edges.file_discovery import FileDiscovery
+from controller.edges.grafana_annotator import GrafanaAnnotator
+from controller.edges.grafana_off import GrafanaOff
+from controller.edges.prometheus_http import PrometheusHttp
+from controller.edges.run_directory import RunsFolder
+from controller.edges.system_clock import SystemClock
+from controller.edges.target_http import TargetHttp
+from controller.ports import Annotator, EdgeError
+from controller.settings import Settings
+from controller.telemetry import ControllerCollector
+
+OUTBOX = "annotations.outbox"
+DELIVERY_SECONDS = 5.0
+"""How long leaving waits for Grafana; what it did not take by then waits in the outbox for the next start."""
+
+
+@contextmanager
+def open_world(settings: Settings) -> Iterator[World]:
+    """Everything that runs share, up and owned; closed in order. Raises `EdgeError` before anything is half open."""
+    with ExitStack() as stack:
+        clock = SystemClock()
+        stack.callback(clock.close)
+        runs = RunsFolder.take(settings.runs, clock, settings.min_free)
+        stack.callback(runs.close)
+        annotator = _annotator(settings)
+        stack.callback(annotator.close, DELIVERY_SECONDS)
+        board = Board()
+        _serve_metrics(settings, board, annotator, stack)
+        yield World(
+            clock=clock,
+            runs=runs,
+            annotator=annotator,
+            store=PrometheusHttp(settings.prometheus_url) if settings.prometheus_url else None,
+            prometheus_url=settings.prometheus_url,
+            discovery=FileDiscovery(settings.discovery),
+            probe=TargetHttp(settings.allow_targets),
+            board=board,
+        )
+
+
+def _annotator(settings: Settings) -> Annotator:
+    if settings.grafana_url is None:
+        return GrafanaOff("no Grafana is configured (STAGELIGHT_GRAFANA_URL)")
+    credential = settings.credential()
+    if credential is None:
+        return GrafanaOff("no credential for Grafana is configured (STAGELIGHT_GRAFANA_TOKEN_FILE)")
+    return GrafanaAnnotator(settings.runs / OUTBOX, settings.grafana_url, credential)
+
+
+def _serve_metrics(settings: Settings, board: Board, annotator: Annotator, stack: ExitStack) -> None:
+    host, port = settings.listen
+    registry = CollectorRegistry()
+    registry.register(ControllerCollector(board, annotator))
+    try:
+        server, thread = start_http_server(port, host, registry)
+    except OSError as error:
+        why = "something else listens there" if error.errno == errno.EADDRINUSE else error.strerror
+        remedy = "stop it, or choose another address with STAGELIGHT_LISTEN"
+        raise EdgeError(f"could not serve metrics on {host}:{port}: {why}; {remedy}") from error
+    stack.callback(thread.join, 2.0)
+    stack.callback(server.server_close)
+    stack.callback(server.shutdown)
