@@ -22,7 +22,7 @@ from threading import Thread
 
 import controller
 from controller.generator_spec import GeneratorSpec, encode_spec
-from controller.orders import Command, Fault, Quit, Report, decode, encode
+from controller.orders import Command, Fault, Hello, Quit, Report, decode, encode
 from controller.ports import EdgeError
 
 START_SECONDS = 30.0
@@ -36,6 +36,9 @@ GRACE_SECONDS = 2.0
 
 FORCE_SECONDS = 5.0
 """How long the kernel may take to end killed processes."""
+
+LAST_WORDS_SECONDS = 0.5
+"""How long a failed command waits for what the master said before it went."""
 
 TAIL_BYTES = 2000
 """How much of the log goes into a sentence about a generator that failed."""
@@ -56,6 +59,7 @@ class GeneratorProcess:
         self._reader: Thread | None = None
         self._reports: SimpleQueue[Report] = SimpleQueue()
         self._leaving = False
+        self._last_words = ""  # the newest fatal fault
 
     @property
     def exit_code(self) -> int | None:
@@ -84,8 +88,10 @@ class GeneratorProcess:
         try:
             self._socket.sendall(encode(command))
         except OSError as error:
-            what = type(command).__name__.lower()
-            raise EdgeError(f"could not send {what} to the generator: {error}; its log is {self._log}") from error
+            if self._reader is not None:
+                self._reader.join(timeout=LAST_WORDS_SECONDS)
+            what, why = type(command).__name__.lower(), self._last_words or f"{error}; its log is {self._log}"
+            raise EdgeError(f"could not send {what} to the generator: {why}") from error
 
     def reports(self) -> Sequence[Report]:
         """Everything that arrived since the last call, in order; never blocks."""
@@ -115,6 +121,9 @@ class GeneratorProcess:
         if self._socket is not None:
             self._socket.close()
             self._socket = None
+        self._clean_up()
+
+    def _clean_up(self) -> None:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -154,7 +163,12 @@ class GeneratorProcess:
     def _read(self, connection: socket.socket) -> None:
         with connection.makefile("rb") as lines, contextlib.suppress(OSError):
             for line in lines:
-                self._reports.put(_report(line))
+                report = _report(line)
+                if isinstance(report, Hello):
+                    self._clean_up()  # everybody has read the specification, which may hold secrets
+                elif isinstance(report, Fault) and report.fatal:
+                    self._last_words = report.what
+                self._reports.put(report)
         if not self._leaving and self._process is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(timeout=GRACE_SECONDS)

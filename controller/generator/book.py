@@ -29,7 +29,7 @@ class Book:
 
     @property
     def present(self) -> list[Member]:
-        """Workers that are not dead, in order of their names' numbers."""
+        """Workers that are not dead."""
         return [member for member in self.members.values() if not member.gone]
 
     @property
@@ -48,8 +48,9 @@ class Book:
         return sum(member.users for member in self.members.values())
 
     def join(self, name: str, address: str, now: float) -> None:
-        """A worker is ready."""
-        self.members[name] = Member(name, address, now)
+        """A worker is ready. Members stay in the order of their names, so that a rising order only ever adds users."""
+        joined = {**self.members, name: Member(name, address, now)}
+        self.members = dict(sorted(joined.items(), key=lambda item: (len(item[0]), item[0])))
 
     def report(self, report: WorkerReport, now: float) -> list[str]:
         """Take a report in; what was wrong, in sentences. A dead worker's report comes too late to count."""

@@ -25,7 +25,7 @@ from controller.generator.link import Link
 from controller.generator.members import Presence
 from controller.generator.team import Team
 from controller.generator_spec import GeneratorSpec
-from controller.orders import Command, Drain, Fault, Hello, Order, Quit
+from controller.orders import LEASE_SECONDS, Command, Drain, Fault, Hello, Order, Quit
 from controller.orders import Lease as LeaseGrant
 
 JOIN_SECONDS = 60.0
@@ -43,6 +43,9 @@ LAST_WORDS_SECONDS = 3.0
 DRAIN_GRACE_SECONDS = 2.0
 """Longer than the drain's own timeout a worker's totals are not waited for."""
 
+UNREAD_SECONDS = 0.2
+"""How long a dead worker's last messages may still be on their way."""
+
 QUIT_SECONDS = 2.0
 """How long workers may take to end after they were told to."""
 
@@ -57,7 +60,8 @@ class Master:
         self._spec, self._runner, self._link, self._team = spec, runner, link, team
         self.book = Book()
         self._acks = Acks()
-        self._lease = Lease(time.monotonic())
+        self._lease = Lease(time.monotonic())  # its end counts from hello on
+        self._granted = 0.0  # epoch of the newest lease
         self._ended = AsyncResult()
         self._interval_start: float | None = None  # epoch; None until every worker has joined
         self._draining = False
@@ -71,7 +75,7 @@ class Master:
     def run(self, spec_file: Path) -> int:
         """Until the controller says quit, ends, or lets the lease run out; the exit code. Workers are gone then."""
         self._team.start(spec_file, self._spec.workers, self._runner.server.port, self._on_worker_end)
-        for task in (self._listen, self._tell_intervals, self._look, self._await_workers):
+        for task in (self._listen, self._tell_intervals, self._await_workers):
             gevent.spawn(task)
         code = int(self._ended.get())
         self._quitting = True
@@ -91,8 +95,7 @@ class Master:
     def _obey(self, command: Command) -> None:
         match command:
             case LeaseGrant():
-                self._lease.grant(command.at, time.time(), time.monotonic())
-                self._tell_all(wire.LEASE, {"at": command.at})
+                self._grant(command.at)
             case Order() if self._draining or self._interval_start is None:
                 self._fault(f"order {command.number} was not obeyed: it came before hello or after drain")
             case Order():
@@ -103,6 +106,12 @@ class Master:
             case Quit():
                 self._tell_all(wire.QUIT, {})
                 self._ended.set(0)
+
+    def _grant(self, at: float) -> None:
+        self._granted = at
+        if self._interval_start is not None:
+            self._lease.grant(self._granted, time.time(), time.monotonic())
+            self._tell_all(wire.LEASE, {"at": self._granted})
 
     def _relay(self, order: Order) -> None:
         if order.slot != self.book.order.slot:
@@ -133,10 +142,16 @@ class Master:
             return
         self.book.join(joined.worker, msg.node_id, time.monotonic())
         if len(self.book.members) == self._spec.workers:
-            collector = metrics.BookCollector(self._spec, self.book, locust.__version__)
-            self._interval_start = time.time()
-            self._lease = Lease(time.monotonic())
-            self._link.send(Hello(os.getpid(), metrics.serve(collector), self._spec.workers, locust.__version__))
+            self._say_hello()
+
+    def _say_hello(self) -> None:
+        collector = metrics.BookCollector(self._spec, self.book, locust.__version__)
+        self._interval_start = time.time()
+        self._lease = Lease(time.monotonic())
+        if self._granted > self._interval_start - LEASE_SECONDS:  # came while the workers were starting
+            self._grant(self._granted)
+        self._link.send(Hello(os.getpid(), metrics.serve(collector), self._spec.workers, locust.__version__))
+        gevent.spawn(self._look)
 
     def _on_unfit(self, msg: Any, **_: Any) -> None:
         self._give_up(msg.data["what"])
@@ -154,6 +169,7 @@ class Master:
             self._fault(fault)
 
     def _on_worker_end(self, name: str, how: str) -> None:
+        gevent.sleep(UNREAD_SECONDS)
         member = self.book.members.get(name)
         if self._quitting or (member is not None and member.gone):
             return
