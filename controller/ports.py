@@ -141,6 +141,10 @@ class SeriesStore(MetricStore, Protocol):
         """Stored samples with their own timestamps in `(start, end]`. Raises `EdgeError`."""
         ...
 
+    def names(self, selector: str, start: datetime, end: datetime) -> Sequence[str]:
+        """Metric names with a series that the selector (in braces) matches in the span, sorted. Raises `EdgeError`."""
+        ...
+
     def ready(self) -> bool:
         """Whether the store answers queries now; never raises for a store that is down."""
         ...

@@ -149,6 +149,10 @@ class RehearsalStore:
         )
         return [found for found in cut if found.points]
 
+    def names(self, selector: str, start: datetime, end: datetime) -> Sequence[str]:
+        """Names of the series prepared for the selector that have a point in the span."""
+        return sorted({found.labels.get("__name__", "") for found in self.raw(selector, start, end)})
+
     def ready(self) -> bool:
         """Whether it answers."""
         return not self.down
