@@ -1,0 +1,176 @@
+"""The parts of the composition name each other rightly: services, ports, paths, models, boards."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+
+from compose.targets.tfserving_standin.config_files import read_batching, read_monitoring
+from controller.plan import Plan
+from controller.plan_loader import load_plan
+from tests.compose.composition import FOLDER, ROOT, Json, by_ourselves, environment, limits, mounts, ports
+
+SERVICES: Json = by_ourselves()["services"]
+PROMETHEUS: Json = yaml.safe_load((ROOT / "prometheus/prometheus.yml").read_text())
+TARGETS = sorted((FOLDER / "prometheus").glob("*/*.json"))
+AT_RUN_TIME = "loadgen"
+"""The job whose targets come and go with each run."""
+LISTENS = {"controller": 9690, "exporter": 9692, "exporter-gpu": 9692, "tfserving": 8501, "prometheus": 9090}
+"""Where each service answers Prometheus, as its command line says; see the test for that."""
+
+
+def flags(service: str) -> dict[str, str]:
+    """The `--name=value` words of a service's command."""
+    words = [word.partition("=") for word in SERVICES[service]["command"] if word.startswith("--") and "=" in word]
+    return {name.removeprefix("--"): value for name, _, value in words}
+
+
+def plan() -> Plan:
+    return load_plan(FOLDER / "plans/compose.yaml")
+
+
+def test_every_job_has_targets_but_the_one_that_comes_with_a_run() -> None:
+    jobs = {job["job_name"]: job["file_sd_configs"][0]["files"] for job in PROMETHEUS["scrape_configs"]}
+    assert {name: [f"targets/{name}.json"] for name in jobs} == jobs
+    assert {path.stem for path in (FOLDER / "prometheus/targets").glob("*.json")} == jobs.keys() - {AT_RUN_TIME}
+
+
+@pytest.mark.parametrize("path", TARGETS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_every_target_is_a_service_and_the_port_on_which_it_listens(path: Path) -> None:
+    for group in json.loads(path.read_text()):
+        assert set(group) == {"targets", "labels"}
+        for target in group["targets"]:
+            host, _, port = target.rpartition(":")
+            service = "prometheus" if host == "127.0.0.1" else host
+            assert int(port) == LISTENS[service]
+            assert service in SERVICES
+
+
+def test_services_listen_where_they_are_asked() -> None:
+    assert SERVICES["exporter"]["command"][-1] == f"0.0.0.0:{LISTENS['exporter']}"
+    assert SERVICES["exporter-gpu"]["command"][-1] == f"0.0.0.0:{LISTENS['exporter-gpu']}"
+    assert environment(SERVICES["controller"])["STAGELIGHT_LISTEN"] == f"0.0.0.0:{LISTENS['controller']}"
+    assert flags("tfserving")["rest_api_port"] == str(LISTENS["tfserving"])
+    assert flags("prometheus")["web.listen-address"] == f"0.0.0.0:{LISTENS['prometheus']}"
+    for name, service in SERVICES.items():
+        inside = {int(port) for _, _, port in ports(service)}
+        assert inside <= {LISTENS.get(name), 8500, 3000}
+
+
+def test_prometheus_finds_its_files_where_they_are_mounted() -> None:
+    mounted = {mount["target"]: mount["source"] for mount in mounts(SERVICES["prometheus"])}
+    configuration = Path(flags("prometheus")["config.file"])
+    assert mounted[str(configuration)] == "../prometheus/prometheus.yml"
+    for pattern in PROMETHEUS["rule_files"]:
+        folder, _, files = pattern.partition("/")
+        assert mounted[str(configuration.parent / folder)] == f"../prometheus/{folder}"
+        assert list((ROOT / "prometheus" / folder).glob(files)) != []
+    assert mounted[str(configuration.parent / "targets")] == "discovery"
+    assert mounted[flags("prometheus")["storage.tsdb.path"]] == "prometheus"
+
+
+def test_the_controller_writes_targets_where_prometheus_reads_them() -> None:
+    mounted = {mount["target"]: mount["source"] for mount in mounts(SERVICES["controller"])}
+    told = environment(SERVICES["controller"])
+    assert mounted[told["STAGELIGHT_DISCOVERY"]] == "discovery"
+    assert mounted[told["STAGELIGHT_RUNS"]] == "runs"
+    assert mounted[str(Path(told["STAGELIGHT_GRAFANA_TOKEN_FILE"]).parent)] == "grafana-token"
+
+
+def test_addresses_in_variables_are_services_with_the_ports_inside() -> None:
+    inside = {"prometheus": 9090, "grafana": 3000}
+    for name in ("controller", "grafana"):
+        for variable, value in environment(SERVICES[name]).items():
+            if variable.endswith("_URL"):
+                parts = urlsplit(value)
+                assert inside[str(parts.hostname)] == parts.port, variable
+
+
+def test_the_plan_loads_and_aims_at_the_composed_server() -> None:
+    target = plan().target
+    rest = urlsplit(target.rest)
+    assert (rest.hostname, rest.port) == ("tfserving", LISTENS["tfserving"])
+    assert f"{rest.hostname}:{rest.port}" in environment(SERVICES["controller"])["STAGELIGHT_ALLOW_TARGETS"].split(",")
+    assert target.model == flags("tfserving")["model_name"]
+    assert plan().workload.payloads.random_shape == (16,)
+    assert plan().schedule is not None
+
+
+def test_the_controller_serves_that_plan() -> None:
+    (served,) = (word for word in SERVICES["controller"]["command"] if word.startswith("/"))
+    mounted = {mount["target"]: mount["source"] for mount in mounts(SERVICES["controller"])}
+    assert (FOLDER / mounted[str(Path(served).parent)] / Path(served).name).is_file()
+
+
+def test_the_server_gets_its_model_and_files_from_the_mounts() -> None:
+    mounted = {mount["target"]: FOLDER / mount["source"] for mount in mounts(SERVICES["tfserving"])}
+    base = Path(flags("tfserving")["model_base_path"])
+    versions = {path.name for path in (mounted[str(base.parent)] / base.name).iterdir()}
+    assert versions == {"1", "2"}
+    assert mounted[flags("tfserving")["batching_parameters_file"]].is_file()
+    assert mounted[flags("tfserving")["monitoring_config_file"]].is_file()
+
+
+def test_the_monitoring_file_serves_the_page_that_prometheus_scrapes() -> None:
+    job = next(each for each in PROMETHEUS["scrape_configs"] if each["job_name"] == "tfserving")
+    page = read_monitoring(FOLDER / "tfserving/monitoring.config")
+    assert page == job["metrics_path"]
+    assert f"GET {page} " in SERVICES["tfserving"]["healthcheck"]["test"][-1]
+
+
+def test_the_batching_file_fits_the_server() -> None:
+    batching = read_batching(True, FOLDER / "tfserving/batching.config")
+    assert batching is not None
+    assert batching.num_batch_threads <= float(limits(SERVICES["tfserving"])["cpus"])
+    for flag in ("rest_api_num_threads", "grpc_max_threads"):
+        assert int(flags("tfserving")[flag]) >= 2 * batching.max_batch_size
+    assert list(batching.allowed_batch_sizes) == sorted(set(batching.allowed_batch_sizes))
+
+
+def test_grafana_finds_its_files_and_starts_on_a_board_of_ours() -> None:
+    told = environment(SERVICES["grafana"])
+    mounted = {mount["target"]: FOLDER / mount["source"] for mount in mounts(SERVICES["grafana"])}
+    home = Path(told["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"])
+    assert (mounted[str(home.parent)] / home.name).is_file()
+    assert mounted[told["STAGELIGHT_DASHBOARDS"]] == mounted[str(home.parent)]
+    wanted: set[str] = set()
+    for path in mounted["/etc/grafana/provisioning"].glob("*/*.yml"):
+        lines = [line for line in path.read_text().splitlines() if not line.lstrip().startswith("#")]
+        wanted |= set(re.findall(r"(?<!\$)\$\{?([A-Z][A-Z_]+)", "\n".join(lines)))
+    assert wanted <= told.keys()
+
+
+def test_a_visitor_may_look_and_nothing_else() -> None:
+    told: dict[str, Any] = dict(environment(SERVICES["grafana"]))
+    assert told["GF_AUTH_ANONYMOUS_ORG_ROLE"] == "Viewer"
+    assert told["GF_USERS_VIEWERS_CAN_EDIT"] == told["GF_USERS_ALLOW_SIGN_UP"] == "false"
+    assert told["GF_SECURITY_ADMIN_PASSWORD__FILE"].startswith("/run/stagelight/admin/")
+
+
+def test_only_those_who_need_the_admin_password_can_read_it() -> None:
+    holders = {
+        name
+        for name, service in SERVICES.items()
+        if any(mount["source"] == "grafana-admin" for mount in mounts(service))
+    }
+    assert holders == {"prepare", "prepare-gpu", "grafana", "grafana-token"}
+    ours = SERVICES["prepare"]["user"].partition(":")[2]
+    assert SERVICES["grafana"]["group_add"] == [ours]
+
+
+def test_with_gpus_prometheus_asks_the_exporter_that_sees_them() -> None:
+    assert SERVICES["exporter-gpu"]["profiles"] == SERVICES["prepare-gpu"]["profiles"] == ["gpu"]
+    assert SERVICES["prepare-gpu"]["command"][:3] == [
+        "--targets",
+        "/opt/stagelight/prometheus/targets",
+        "/opt/stagelight/prometheus/targets-gpu",
+    ]
+    assert [each["targets"] for each in json.loads((FOLDER / "prometheus/targets-gpu/exporter.json").read_text())] == [
+        ["exporter-gpu:9692"]
+    ]
