@@ -11,7 +11,7 @@ from controller.generator.book import Book, shares
 from controller.generator.ledger import RawCell
 from controller.generator.pulse import Vitals
 from controller.generator.wire import Share, WorkerDrained, WorkerReport, unpacked_report
-from controller.orders import Ack
+from controller.orders import Ack, Cell
 from exporters.names.loadgen import OUTCOMES
 
 VITALS = Vitals(1.5, 1000, (100, 25_000), {"cpu": 0.5, "loop_lag": 1.25})
@@ -108,7 +108,7 @@ CELLS = st.tuples(
     )
 )
 def test_all_intervals_together_are_the_totals(reports: list[tuple[str, list[RawCell], bool]]) -> None:
-    book, cells = a_book("worker-0", "worker-1"), []
+    book, cells = a_book("worker-0", "worker-1"), list[Cell]()
     sequences: Counter[str] = Counter()
     for worker, told, tell in reports:
         sequences[worker] += 1

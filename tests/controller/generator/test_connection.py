@@ -16,10 +16,12 @@ REQUEST = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n{}"
 def ask(target: Target, times: int = 1) -> list[Answer]:
     connection = Connection(socket.AF_INET, ("127.0.0.1", target.port))
     answers = []
-    for _ in range(times):
-        connection.open()
-        answers.append(connection.exchange(REQUEST))
-    connection.close()
+    try:
+        for _ in range(times):
+            connection.open()
+            answers.append(connection.exchange(REQUEST))
+    finally:
+        connection.close()
     return answers
 
 

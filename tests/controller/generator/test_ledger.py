@@ -69,9 +69,9 @@ def test_every_request_is_taken_exactly_once_with_its_exact_sum(steps: list[tupl
     taken += ledger.take()
     found: Counter[tuple[int, bool, str]] = Counter()
     found_sums: Counter[tuple[int, bool, str]] = Counter()
-    for slot, measured, outcome, counts, sum_us in taken:
-        found[slot, measured, outcome] += sum(counts.values())
-        found_sums[slot, measured, outcome] += sum_us
+    for slot, measured, name, counts, sum_us in taken:
+        found[slot, measured, name] += sum(counts.values())
+        found_sums[slot, measured, name] += sum_us
     assert found == ended
     assert found_sums == sums
     assert ledger.in_flight == len(open_accounts)
