@@ -26,6 +26,7 @@ MISSED_LIMIT = 1000
 
 _LONGEST_STEP = {"minute": 60, "hour": 24, "day of month": 31, "month": 12, "day of week": 7}
 _SECOND = timedelta(seconds=1)
+_NEAR = timedelta(days=2)
 _PROBE = 12 * 3600  # seconds within which no zone changes its offset twice
 
 
@@ -69,9 +70,11 @@ def check_cron(expression: str) -> None:
 def next_due(schedule: Schedule, after: datetime) -> datetime | None:
     """The first due time strictly after `after`, both aware UTC; None if there is none within `HORIZON`."""
     _require_utc(after)
-    return next(
-        (moment.at for moment in _moments(schedule, after, after + HORIZON) if moment.passed_over is None), None
-    )
+    for reach in (_NEAR, HORIZON):  # most plans are due soon, and then a year's clock changes are nobody's business
+        for moment in _moments(schedule, after, after + reach):
+            if moment.passed_over is None:
+                return moment.at
+    return None
 
 
 def due_runs(schedule: Schedule, last_checked: datetime, now: datetime) -> Due:

@@ -123,7 +123,11 @@ def users_at(slot: Slot, elapsed: timedelta) -> int:
 
 
 def load_at(timetable: Timetable, elapsed: timedelta) -> Load | None:
-    """What to ask of the generator at a moment, as an offset from the start of load; None from the end on."""
+    """What to ask of the generator at a moment, as an offset from the start of load; None from the end on.
+
+    A moment before the start counts as the start.
+    """
+    elapsed = max(elapsed, _ZERO)
     slot = slot_at(timetable, elapsed)
     if slot is None:
         return None
