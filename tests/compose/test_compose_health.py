@@ -65,7 +65,7 @@ def test_a_model_counts_only_when_it_has_been_loaded(page: str, healthy: bool, t
     (folder / "metrics").write_text(f":tensorflow:cc:saved_model:load_attempt_count{page}\n")
     handler = functools.partial(QuietFiles, directory=str(tmp_path))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         done = programs.probe(SERVICES["tfserving"], 8501, server.server_port)
         server.shutdown()
     assert (done.returncode == 0) is healthy
