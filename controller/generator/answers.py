@@ -50,10 +50,13 @@ class AnswerCheck:
             if self._large % EVERY != 1:
                 return body.rstrip().endswith(b"}") and all(name in body for name in self._quoted)
         try:
-            answer = json.loads(body)
+            answer = _decode(body.decode())
         except (ValueError, RecursionError):  # nested deeper than any answer of a model
             return False
         return isinstance(answer, dict) and all(name in answer for name in self._required)
+
+
+_decode = json.JSONDecoder().decode  # `json.loads` would first guess the encoding of every answer
 
 
 def outcome_of(error: BaseException) -> int:

@@ -120,7 +120,9 @@ class Connection:
     def exchange(self, request: bytes) -> Answer:
         """Send and receive. Raises `OSError` (also `ConnectionLostError`) and `BadAnswerError`; then call `close`."""
         sock, answer = self._socket, Answer()
-        sock.sendall(request)
+        sent = sock.send(request)
+        if sent < len(request):  # seldom; `sendall` alone would ask for the buffer's size each time
+            sock.sendall(memoryview(request)[sent:])
         while not answer.complete:
             if data := sock.recv(RECEIVE_BYTES):
                 answer.feed(data)
