@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 import secrets
 from collections.abc import Callable, Mapping
@@ -19,7 +18,7 @@ from controller.edges.run_directory import ENDED, RunDirectory, RunsFolder
 from controller.fingerprint import fingerprint, host_facts
 from controller.latency import LatencyLedger
 from controller.limits import run_limits
-from controller.openmetrics import export_series
+from controller.openmetrics import archive
 from controller.performer import Performer, RunPorts
 from controller.plan import Plan
 from controller.ports import Annotator, Clock, Discovery, EdgeError, SeriesStore, TargetProbe
@@ -43,6 +42,7 @@ class World:
     annotator: Annotator
     store: SeriesStore | None
     prometheus_url: str | None
+    deadline_factor: float
     discovery: Discovery
     probe: TargetProbe
     board: Board
@@ -114,7 +114,7 @@ def _loop(
     metrics = world.store is not None and world.store.ready()
     if world.store is not None and not metrics:
         chronicle.note(f"Prometheus at {world.prometheus_url} did not answer: this run has no series from it")
-    limits = run_limits(plan, timetable, world.clock.monotonic(), metrics=metrics)
+    limits = run_limits(plan, timetable, world.clock.monotonic(), metrics=metrics, factor=world.deadline_factor)
     ports = RunPorts(
         GeneratorProcess(directory.path / "locust.log"),
         world.annotator,
@@ -171,8 +171,7 @@ def _take_series_along(world: World, started: datetime, directory: RunDirectory,
     if world.store is None or not chronicle.slots:
         return
     try:
-        lines = export_series(world.store, ARCHIVED, started, world.clock.now())
-        directory.write("series.om.gz", gzip.compress(b"".join(lines), compresslevel=6, mtime=0))
+        directory.write("series.om.gz", archive(world.store, ARCHIVED, started, world.clock.now()))
     except EdgeError as error:
         world.board.count_edge_failure("prometheus")
         chronicle.note(f"the run's series were not archived: {error}")

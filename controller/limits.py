@@ -19,8 +19,8 @@ def drain_timeout(plan: Plan) -> timedelta:
     return plan.drain_timeout or plan.workload.timeout + DRAIN_MARGIN
 
 
-def run_limits(plan: Plan, timetable: Timetable, mono: float, *, metrics: bool) -> Limits:
-    """Limits of a run that begins now (`mono`, monotonic seconds)."""
+def run_limits(plan: Plan, timetable: Timetable, mono: float, *, metrics: bool, factor: float = 1.0) -> Limits:
+    """Limits of a run that begins now (`mono`, monotonic seconds); the planned span counts `factor` times."""
     drain = drain_timeout(plan)
-    deadline = mono + (timetable.span + drain + MARGIN).total_seconds()
+    deadline = mono + (factor * timetable.span + drain + MARGIN).total_seconds()
     return Limits(timetable, metrics, deadline, drain.total_seconds())

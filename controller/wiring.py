@@ -44,6 +44,7 @@ def open_world(settings: Settings) -> Iterator[World]:
             annotator=annotator,
             store=PrometheusHttp(settings.prometheus_url) if settings.prometheus_url else None,
             prometheus_url=settings.prometheus_url,
+            deadline_factor=settings.deadline_factor,
             discovery=FileDiscovery(settings.discovery),
             probe=TargetHttp(settings.allow_targets),
             board=board,
