@@ -45,7 +45,7 @@ def more_requests(criterion: Criterion, measured: Measurement) -> int | None:
             if end is None:
                 return max(n, fewest(criterion.indicator))
             times = (abs(end - value) / distance) ** 2
-            return math.ceil(n * max(0.0, times - 1)) or 1 if times <= MOST_TIMES else None
+            return math.ceil(round(n * max(0.0, times - 1), 3)) or 1 if times <= MOST_TIMES else None
 
 
 def fewest(indicator: Indicator) -> int:

@@ -10,7 +10,7 @@ from controller.criterion import QUANTILES, Indicator
 from controller.dependence import groups
 from controller.histogram import Histogram, lowest, merged
 from controller.measurement import Absent, Batch, Measured, Measurement, fact, maximum, mean, quantile, ratio
-from controller.population import Population
+from controller.population import MICROSECONDS, Population
 from controller.statistics import decimal_fraction, nearest_rank
 from exporters.names.loadgen import OUTCOMES
 
@@ -50,23 +50,32 @@ def window_indicators(batches: Sequence[Batch], seconds: float) -> dict[Indicato
 
 
 def second_indicators(batch: Batch) -> dict[Indicator, Measurement]:
-    """All indicators but saturation of one interval, for stop rules and live display: no rule about fewest requests.
+    """All indicators but saturation of one interval, for stop rules and live display: plain values without intervals.
 
-    A second whose own nearest-rank quantile exceeds a bound has more than its share of requests beyond it, so a rule
-    that holds in each of several seconds holds for all of them together: no second needs many requests for that.
+    No rule about fewest requests: a second whose own nearest-rank quantile exceeds a bound has more than its share of
+    requests beyond it, so what holds in each of several seconds holds for all of them together.
     """
-    ok, timeouts = batch.histogram("ok"), batch.histogram("timeout")
-    population = Population(ok, timeouts)
-    found = _indicators(batch, [], batch.end - batch.start)
-    for indicator, p in QUANTILES.items():
-        if population.n and isinstance(found[indicator], Absent):
-            found[indicator] = _plain_quantile(population, p)
+    ok, timeouts, ended = batch.histogram("ok"), batch.histogram("timeout"), _ended(batch)
+    population, length = Population(ok, timeouts), batch.end - batch.start
+    unanswered, idle = Absent("no request was answered or timed out"), Absent("no request ended")
+    n, open_above = population.n, timeouts.total > 0
+    sum_us = ok.sum_us + timeouts.sum_us
+    found = {indicator: _plain_quantile(population, p) if n else unanswered for indicator, p in QUANTILES.items()}
+    found[Indicator.MEAN] = Measured(sum_us / n / MICROSECONDS, n, censored=open_above) if n else unanswered
+    found[Indicator.MAX] = maximum(population)
+    found[Indicator.THROUGHPUT] = _throughput(ok, length)
+    found[Indicator.ERROR_RATIO] = Measured((ended - ok.total) / ended, ended) if ended else idle
+    found[Indicator.TIMEOUT_RATIO] = Measured(timeouts.total / ended, ended) if ended else idle
     return found
 
 
-def _plain_quantile(population: Population, p: float) -> Measured:
+def _plain_quantile(population: Population, p: float) -> Measurement:
     rank = nearest_rank(population.n, decimal_fraction(p))
     return Measured(population.value_seconds(rank), population.n, censored=population.is_bound(rank))
+
+
+def _throughput(ok: Histogram, seconds: float) -> Measurement:
+    return fact(ok.total / seconds, ok.total) if seconds > 0 else Absent("the window has no length")
 
 
 def _indicators(whole: Batch, coarse: Sequence[Batch], seconds: float) -> dict[Indicator, Measurement]:
@@ -78,9 +87,7 @@ def _indicators(whole: Batch, coarse: Sequence[Batch], seconds: float) -> dict[I
     }
     found[Indicator.MEAN] = mean(ok, timeouts, coarse)
     found[Indicator.MAX] = maximum(population)
-    found[Indicator.THROUGHPUT] = (
-        fact(ok.total / seconds, ok.total) if seconds > 0 else Absent("the window has no length")
-    )
+    found[Indicator.THROUGHPUT] = _throughput(ok, seconds)
     found[Indicator.ERROR_RATIO] = ratio([(_ended(part) - part.histogram("ok").total, _ended(part)) for part in parts])
     found[Indicator.TIMEOUT_RATIO] = ratio([(part.histogram("timeout").total, _ended(part)) for part in parts])
     return found

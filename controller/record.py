@@ -133,9 +133,13 @@ _RECORD = TypeAdapter(RunRecord)
 
 
 def to_json(record: RunRecord) -> bytes:
-    """The record as JSON text ending in a newline. Raises `ValueError` if a number in it is not finite."""
+    """The record as JSON text ending in a newline.
+
+    Raises `ValueError` if a number in it is not finite, `TypeError` if a fact of the fingerprint is no JSON value.
+    """
     body = _RECORD.dump_python(record, mode="json")
-    ordered = {"schema": body.pop("schema"), **body, "fingerprint": _sorted(body["fingerprint"])}
+    facts = {"fingerprint": _sorted(record.fingerprint), "extra": _sorted(record.extra)}
+    ordered = {"schema": body.pop("schema"), **body, **facts}
     return json.dumps(ordered, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,11 @@ from controller.timetable import Slot, Timetable
 
 T0 = 1_893_456_000.0  # 2030-01-01T00:00:00Z
 HEALTHY = (WorkerHealth("worker-0", 5, 0.2, {"cpu": 0.31, "loop_lag": 0.12}),)
+
+
+def dice(seed: int) -> random.Random:
+    """Chance that comes out the same every time."""
+    return random.Random(seed)  # noqa: S311 - statistics, not secrets
 
 
 def a_cell(latencies_ms: Iterable[float], outcome: str = "ok", slot: int = 0, *, measured: bool = True) -> Cell:
