@@ -31,6 +31,15 @@ class PlanError(Exception):
         self.problems = problems
 
 
+LONGEST = 400
+"""Characters of a message: what was found in the file is quoted, and may be anything."""
+
+
+def _one_line(text: str) -> str:
+    shown = text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[:LONGEST])
+    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}"
+
+
 @dataclass(slots=True)
 class Findings:
     """Collects the problems of one file; `folder` is where its relative paths start."""
@@ -41,7 +50,7 @@ class Findings:
 
     def add(self, line: int, key: str, message: str, remedy: str) -> None:
         """Note a problem; the same one in the same place counts once."""
-        problem = Problem(self.file, line, key, message, remedy)
+        problem = Problem(self.file, line, _one_line(key), _one_line(message), _one_line(remedy))
         if problem not in self.problems:
             self.problems.append(problem)
 
