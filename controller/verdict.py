@@ -7,7 +7,7 @@ which it cannot be trusted are invalid, whatever they say. The gravest ruling is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from controller import validity
@@ -53,16 +53,19 @@ class Verdict:
 def judge(evidence: Evidence, further: Iterable[Reason] = ()) -> Verdict:
     """The verdict on a run; pure. `further` are reasons found outside, such as an archive that does not fit."""
     books = (*validity.book_reasons(evidence.generator), *further)
-    reasons: list[Reason] = [*books, *_about_the_run(evidence)]
+    reasons: list[Reason] = list(books)
     results: list[ObjectiveResult] = []
+    trusted: list[str] = []
     for window in evidence.windows:
         broken = validity.window_reasons(window, evidence.generator)
         reasons.extend(broken)
         untrusted = any(reason.ruling is Ruling.INVALID for reason in (*broken, *books))
+        trusted.extend([] if untrusted or window.cut_short else [window.name])
         for criterion in evidence.objectives:
             result, reason = _hold(criterion, window, untrusted=untrusted)
             results.append(result)
             reasons.extend([reason] if reason else [])
+    reasons.extend(_about_the_run(evidence, trusted))
     order = list(Ruling)
     reasons.sort(key=lambda reason: -order.index(reason.ruling))
     return Verdict(worst(reason.ruling for reason in reasons), tuple(reasons), tuple(results))
@@ -91,11 +94,10 @@ _BY_RULING = {
 }
 
 
-def _about_the_run(evidence: Evidence) -> Iterator[Reason]:
+def _about_the_run(evidence: Evidence, trusted: Sequence[str]) -> Iterator[Reason]:
     """What keeps a run as a whole from being a pass: nothing asked, nothing measured, not finished."""
-    judged = [window.name for window in evidence.windows if not window.cut_short]
     if evidence.outcome is not Outcome.COMPLETED:
-        speaks = f"it can speak only of {', '.join(judged)}" if judged else "no window was measured to its end"
+        speaks = f"it can speak only of {', '.join(trusted)}" if trusted else "it can speak of no window"
         yield _inconclusive(ReasonKind.NOT_COMPLETED, None, f"{evidence.because}; {speaks}", "run again to the end")
     if not evidence.objectives:
         advice = "give the plan objectives, for example `p99 <= 50ms` and `error_ratio < 1%`"

@@ -153,10 +153,10 @@ def _reasons(reasons: tuple[Reason, ...]) -> Iterator[RenderableType]:
     if reasons:
         yield Text("\nWhy, and what to do", style="bold")
     shown = reasons[:MOST_ROWS]
-    for reason, following in zip(shown, (*shown[1:], None), strict=True):
+    for number, reason in enumerate(shown, start=1):
         sign = (f"{SIGNS[reason.ruling]} {reason.ruling.value}", STYLES[reason.ruling])
         yield Text.assemble(sign, " ", reason.sentence)
-        if following is None or following.advice != reason.advice:
+        if number == len(shown) or shown[number].advice != reason.advice:
             yield Padding(Text(f"-> {reason.advice}", style="dim"), (0, 0, 0, 2))
     if len(reasons) > MOST_ROWS:
         yield Text(f"{len(reasons) - MOST_ROWS} more, all in record.json", style="dim")

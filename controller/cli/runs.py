@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ from controller.verdict_table import STYLES
 from controller.wording import span
 
 RUNS = Path("runs")
+WIDE = 400
 
 
 def add(subparsers: Any) -> None:
@@ -34,10 +36,21 @@ def run(args: argparse.Namespace) -> ExitCode:
     if args.json:
         sys.stdout.write(json.dumps([_row(entry) for entry in entries], indent=1, allow_nan=False) + "\n")
     elif entries:
-        Console(highlight=False, soft_wrap=not sys.stdout.isatty()).print(_table(entries))
+        _print(_table(entries))
     else:
         sys.stdout.write(f"no runs in {args.runs} yet; start one with `stagelight run PLAN`\n")
     return ExitCode.PASS
+
+
+def _print(table: Table) -> None:
+    """On a terminal as wide as that; elsewhere one line a run, however long, for other programs."""
+    console = Console(highlight=False)
+    if console.is_terminal:
+        console.print(table)
+        return
+    sink = io.StringIO()
+    Console(file=sink, width=WIDE, color_system=None).print(table)
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in sink.getvalue().splitlines()))
 
 
 def _row(entry: Entry) -> dict[str, Any]:
