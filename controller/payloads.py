@@ -66,17 +66,19 @@ class _Lines:
         return len(self.values)
 
 
-def bodies(workload: Workload, kind: TargetKind, *, part: int = 0, parts: int = 1) -> list[bytes]:
+def bodies(
+    workload: Workload, kind: TargetKind, *, part: int = 0, parts: int = 1, most: int | None = None
+) -> list[bytes]:
     """Request bodies of worker `part` of `parts`, in sending order, never empty. Raises `PayloadError`.
 
     Every body carries `rows` instances; the last one starts over at the pool's beginning to be full. With fewer bodies
-    than parts, parts share bodies.
+    than parts, parts share bodies. `most`: only the first ones.
     """
     if not 0 <= part < parts:
         raise ValueError(f"part {part} is not one of {parts} parts")
     pool = _pool(workload.payloads)
     groups = list(_groups(pool, workload.payloads))
-    mine = groups[part::parts] or [groups[part % len(groups)]]
+    mine = (groups[part::parts] or [groups[part % len(groups)]])[:most]
     encoded: list[bytes] = []
     size = 0
     for group in mine:

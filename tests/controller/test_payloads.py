@@ -52,6 +52,10 @@ def test_the_parts_together_are_the_whole_pool_once(parts: int) -> None:
     assert sorted(split) == sorted(whole)
 
 
+def test_the_first_bodies_are_those_of_the_whole() -> None:
+    assert bodies(random_pool(), "tfserving", most=3) == bodies(random_pool(), "tfserving")[:3]
+
+
 def test_every_part_has_work_even_with_fewer_bodies_than_parts() -> None:
     assert all(len(bodies(random_pool(count=2), "tfserving", part=part, parts=5)) == 1 for part in range(5))
 

@@ -1,0 +1,83 @@
+"""One HTTP call to a target: an answer with its time, or a sentence that says what to do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+
+import requests
+
+CONNECT_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back; `seconds` from sending to the end of the answer."""
+
+    status: int
+    content: bytes
+    headers: Mapping[str, str]
+    seconds: float
+
+
+class NoAnswerError(Exception):
+    """The target did not answer; the sentence says why and what to do. `silent`: it is there, but too slow."""
+
+    def __init__(self, sentence: str, *, silent: bool = False) -> None:
+        """A sentence without its subject's address repeated."""
+        super().__init__(sentence)
+        self.silent = silent
+
+
+class Caller:
+    """Calls over kept connections, as the generator makes them; no proxy, no redirects."""
+
+    def __init__(self, headers: Mapping[str, str]) -> None:
+        """`headers` go with every call."""
+        self._session = requests.Session()
+        self._session.trust_env = False
+        self._session.headers.update(headers)
+
+    def get(self, url: str, seconds: float = 5.0) -> Answer:
+        """Raises `NoAnswerError`."""
+        return self._call("GET", url, None, seconds)
+
+    def post(self, url: str, body: bytes, seconds: float) -> Answer:
+        """Raises `NoAnswerError`."""
+        return self._call("POST", url, body, seconds)
+
+    def __enter__(self) -> Caller:
+        """For `with`."""
+        return self
+
+    def __exit__(self, _type: type[BaseException] | None, _e: BaseException | None, _t: TracebackType | None) -> None:
+        """Close every connection."""
+        self._session.close()
+
+    def _call(self, method: str, url: str, body: bytes | None, seconds: float) -> Answer:
+        headers = {"Content-Type": "application/json"} if body is not None else {}
+        headers = {name: value for name, value in headers.items() if name not in self._session.headers}
+        begun = time.perf_counter()
+        try:
+            answer = self._session.request(
+                method, url, data=body, headers=headers, timeout=(CONNECT_SECONDS, seconds), allow_redirects=False
+            )
+        except requests.ConnectTimeout as error:
+            why = f"no connection to {url} within {CONNECT_SECONDS:g} s: start the server or change target.rest"
+            raise NoAnswerError(why) from error
+        except requests.Timeout as error:
+            raise NoAnswerError(f"no answer from {url} within {seconds:g} s", silent=True) from error
+        except requests.RequestException as error:
+            raise NoAnswerError(_why(url, error)) from error
+        return Answer(answer.status_code, answer.content, answer.headers, time.perf_counter() - begun)
+
+
+def _why(url: str, error: requests.RequestException) -> str:
+    inner: BaseException = error
+    while (deeper := inner.__cause__ or inner.__context__) is not None:
+        inner = deeper
+    if isinstance(inner, ConnectionRefusedError):
+        return f"connection refused at {url}: start the server or change target.rest"
+    return f"no usable answer from {url} ({inner}): is a server of the target's kind there?"

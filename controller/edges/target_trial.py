@@ -1,0 +1,115 @@
+"""Real requests before the load: one for each kind of payload, then a few one after the other to see how fast it is."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from controller.edges.target_answer import Wanted, look
+from controller.edges.target_call import Caller, NoAnswerError
+from controller.generator.http_request import path, required_fields
+from controller.payloads import PayloadError, bodies, exemplars
+from controller.plan import Plan
+from controller.ports import Finding
+
+TRIAL_REQUESTS = 10
+TRIAL_SECONDS = 10.0
+FIRST_SECONDS = 30.0
+"""A model that is used for the first time may initialise itself: it gets longer than the plan's timeout."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """How the plan's requests are made and judged."""
+
+    plan: Plan
+    caller: Caller
+
+    def findings(self) -> Iterator[Finding]:
+        """First one request a kind, each with its finding; then, if they were fit, the trial's."""
+        workload, kind = self.plan.workload, self.plan.target.kind
+        try:
+            firsts = exemplars(workload, kind)
+            more = bodies(workload, kind, most=TRIAL_REQUESTS)
+        except (PayloadError, OSError) as error:
+            yield Finding("payload", False, str(error))
+            return
+        fit = True
+        for number, body in enumerate(firsts, 1):
+            found = self._first(body, f"payload kind {number} of {len(firsts)}" if len(firsts) > 1 else "the payload")
+            fit &= found.fit
+            yield found
+        if fit:
+            yield self._trial([more[number % len(more)] for number in range(TRIAL_REQUESTS)])
+
+    def _first(self, body: bytes, what: str) -> Finding:
+        limit = max(FIRST_SECONDS, self._timeout)
+        try:
+            answer = self.caller.post(predict_url(self.plan), body, limit)
+        except NoAnswerError as error:
+            return Finding("payload", False, f"{what}: {error}")
+        looked = look(answer.status, answer.content, self._wanted)
+        if looked.wrong is not None:
+            return Finding("payload", False, f"{what} was answered with {looked.wrong} ({self._remedy(answer.status)})")
+        if answer.seconds > self._timeout:
+            slow = f"{what}: the first answer took {answer.seconds:.2f} s, longer than the plan's timeout"
+            return Finding("payload", True, f"{slow}; begin with a warm-up stage", warning=True)
+        if looked.odd is not None:
+            return Finding("payload", True, f"{what} was answered, but {looked.odd}", warning=True)
+        return Finding("payload", True, f"{what} of {len(body)} bytes was answered in {answer.seconds * 1e3:.1f} ms")
+
+    def _trial(self, sent: Sequence[bytes]) -> Finding:
+        seconds: list[float] = []
+        failed: list[str] = []
+        begun = time.monotonic()
+        for body in sent:
+            if time.monotonic() - begun > TRIAL_SECONDS:
+                break
+            try:
+                answer = self.caller.post(predict_url(self.plan), body, self._timeout)
+            except NoAnswerError as error:
+                failed.append(str(error))
+                continue
+            wrong = look(answer.status, answer.content, self._wanted).wrong
+            if wrong is None:
+                seconds.append(answer.seconds)
+            else:
+                failed.append(wrong)
+        return _summary(seconds, failed)
+
+    @property
+    def _timeout(self) -> float:
+        return self.plan.workload.timeout.total_seconds()
+
+    @property
+    def _wanted(self) -> Wanted:
+        target, workload = self.plan.target, self.plan.workload
+        per_row = "predictions" if target.kind == "tfserving" and workload.form == "row" else None
+        return Wanted(required_fields(target, workload), per_row, workload.payloads.rows)
+
+    def _remedy(self, status: int) -> str:
+        if status == 404:
+            return "correct target.model, version or label" if self.plan.target.kind == "tfserving" else "correct path"
+        if status in (401, 403):
+            return "set the headers that the target wants"
+        return "correct the payload, its form or its signature" if status in (400, 200) else "look at the target's log"
+
+
+def predict_url(plan: Plan) -> str:
+    """Where the generator will post to."""
+    parts = urlsplit(plan.target.rest)
+    return f"{parts.scheme}://{parts.netloc}{path(plan.target, plan.workload)}"
+
+
+def _summary(seconds: Sequence[float], failed: Sequence[str]) -> Finding:
+    number = len(seconds) + len(failed)
+    if not seconds:
+        return Finding("trial", False, f"all {number} trial requests failed, the last with {failed[-1]}")
+    median, slowest = statistics.median(seconds) * 1e3, max(seconds) * 1e3
+    told = f"{number} requests one after the other: median {median:.1f} ms, slowest {slowest:.1f} ms"
+    if failed:
+        return Finding("trial", True, f"{told}; {len(failed)} failed, the last with {failed[-1]}", warning=True)
+    return Finding("trial", True, told)
