@@ -31,7 +31,7 @@ class Whole:
         text = scalar.text
         if not scalar.plain:
             findings.add(node.line, key, f'"{text}" is text, and a whole number is wanted', "remove the quotes")
-        elif not re.fullmatch(r"-?(?:0|[1-9][0-9]{0,18})", text):
+        elif not re.fullmatch(r"-?(?:0|[1-9][0-9]{0,50})", text):
             findings.add(node.line, key, *_not_whole(text))
         elif not self.least <= int(text) <= self.most:
             findings.add(node.line, key, f"{text} is outside {self.least} to {self.most}", "choose a number inside")

@@ -11,12 +11,12 @@ from controller.plan_tables import ByKind, Fields, Key, Record
 
 
 def _url(text: str) -> str:
-    parts = urlsplit(text)
     try:
-        port = parts.port
+        parts = urlsplit(text)
+        fit = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        port = -1
-    if parts.scheme not in ("http", "https") or not parts.hostname or port == -1 or any(c.isspace() for c in text):
+        fit = False
+    if not fit or any(character.isspace() for character in text):
         raise ValueError(f"{text} is not an address", "write it like http://127.0.0.1:8501")
     if parts.username or parts.password:
         raise ValueError("holds a user or a password, and a plan is no place for one", "use a header with ${env:NAME}")
@@ -26,8 +26,8 @@ def _url(text: str) -> str:
 
 
 def _host_and_port(text: str) -> str:
-    parts = urlsplit(f"//{text}")
     try:
+        parts = urlsplit(f"//{text}")
         fit = bool(parts.hostname and parts.port and not parts.path and not parts.username)
     except ValueError:
         fit = False
