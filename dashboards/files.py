@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from dashboards.catalog import BOARDS
+from dashboards.disk import put
 from dashboards.grafana.render import text
 
 COMMITTED = Path(__file__).parent / "json"
@@ -47,18 +46,3 @@ def _differences(folder: Path) -> Iterator[str]:
     for path in sorted(folder.glob("*.json")):
         if path.name not in wanted:
             yield f"{path}: no board has this uid; delete the file\n"
-
-
-def put(path: Path, content: bytes) -> Path:
-    """Put `content` at `path` by temporary name, fsync and rename; readable by all, as Grafana runs as another."""
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-            os.fchmod(file.fileno(), 0o644)
-        Path(temporary).replace(path)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
-    return path

@@ -39,6 +39,12 @@ def matches(label: str, pattern: str) -> Match:
     return Match(f'{label}=~"{pattern}"')
 
 
+def literal(text: str) -> str:
+    """The pattern that fits this text alone, as it stands between PromQL's quotes."""
+    escaped = re.sub(r"([\\.+*?()|\[\]{}^$])", r"\\\1", text)
+    return escaped.replace("\\", "\\\\").replace('"', '\\"')
+
+
 def series(metric: Metric, *where: Match) -> Expr:
     """The metric's series; a histogram has none of its own."""
     if metric.kind == "histogram":

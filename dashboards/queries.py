@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dashboards.board import Board
+from dashboards.panel import Panel, Query
 from dashboards.promql import EVERYTHING, WINDOW
 
 VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
@@ -17,15 +18,26 @@ SCRAPES_A_WINDOW = 4
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """One query, ready to be sent; `legend` still holds `{{label}}`. `may_be_empty`: the reason, or None."""
+    """One query of a panel, ready to be sent as `expr`; its legend still holds `{{label}}`."""
 
-    panel_id: int
-    key: str
-    title: str
-    ref: str
-    legend: str
+    panel: Panel
+    query: Query
     expr: str
-    may_be_empty: str | None
+
+    @property
+    def key(self) -> str:
+        """The panel's key."""
+        return self.panel.key
+
+    @property
+    def ref(self) -> str:
+        """The query's ref in its panel."""
+        return self.query.ref
+
+    @property
+    def may_be_empty(self) -> str | None:
+        """Why a healthy run can have no such series; None: it cannot."""
+        return self.query.may_be_empty
 
 
 def expressions(board: Board, window: float, values: Mapping[str, str] | None = None) -> tuple[Expression, ...]:
@@ -35,14 +47,11 @@ def expressions(board: Board, window: float, values: Mapping[str, str] | None = 
     stand for everything.
     """
     chosen = {variable.name: EVERYTHING for variable in board.variables} | dict(values or {})
-    return tuple(_expressions(board, window, chosen))
-
-
-def _expressions(board: Board, window: float, values: Mapping[str, str]) -> Iterator[Expression]:
-    for panel in board.panels:
-        for query in panel.queries:
-            expr = substitute(query.expr, window, values)
-            yield Expression(panel.id, panel.key, panel.title, query.ref, query.legend, expr, query.may_be_empty)
+    return tuple(
+        Expression(panel, query, substitute(query.expr, window, chosen))
+        for panel in board.panels
+        for query in panel.queries
+    )
 
 
 def allowed_empty(board: Board) -> dict[tuple[str, str], str]:

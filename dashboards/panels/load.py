@@ -25,18 +25,20 @@ USERS = Panel(
     kind=Kind.LINES,
     queries=(
         Query(
+            "C",
+            sum_by(series(loadgen.IN_FLIGHT, OF_GENERATOR)),
+            "requests in flight",
+            style=Style(palette.VIOLET, width=1),
+        ),
+        Query(
+            "B", sum_by(series(loadgen.USERS_RUNNING, OF_GENERATOR)), "running", style=Style(palette.GOOD, stepped=True)
+        ),
+        Query(
             "A",
             max_by(series(loadtest.USERS_TARGET, OF_PLAN)),
             "asked for",
             "Between runs no load is asked for.",
             Style(palette.BLUE, dashed=True, stepped=True),
-        ),
-        Query("B", sum_by(series(loadgen.USERS_RUNNING, OF_GENERATOR)), "running", style=Style(palette.GOOD)),
-        Query(
-            "C",
-            sum_by(series(loadgen.IN_FLIGHT, OF_GENERATOR)),
-            "requests in flight",
-            style=Style(palette.VIOLET, width=1),
         ),
     ),
 )

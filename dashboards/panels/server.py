@@ -31,11 +31,13 @@ INFERENCE = (unequal("API", ""), OF_MODEL, OF_SERVER)
 """Status and metadata requests carry an empty API label and would dilute every figure."""
 
 
-def quantile_with_bounds(q: float, histogram: Expr, bounds: Buckets, ref: str, absent: str) -> tuple[Query, ...]:
-    """The q-quantile in seconds and the two bounds of the bucket that it was interpolated in."""
+def quantile_with_bounds(
+    q: float, histogram: Expr, bounds: Buckets, ref: str, absent: str, of: str = ""
+) -> tuple[Query, ...]:
+    """The q-quantile in seconds and the two bounds of the bucket that it was interpolated in; `of` begins its name."""
     estimate = quantile(q, histogram)
     above = bucket_above(estimate, bounds.first, bounds.growth)
-    name, colour = f"p{100 * q:g}", palette.QUANTILES[q]
+    name, colour = f"{of}p{100 * q:g}", palette.QUANTILES[q]
     low = f"{name}: bucket from"
     return (
         Query(f"{ref}1", scale(above, SECONDS / bounds.growth), low, absent, Style(colour, width=0, in_legend=False)),
@@ -105,7 +107,12 @@ TIMES = Panel(
         mean_seconds(tfserving.RUNTIME_LATENCY, "B", "runtime, mean", NO_SERVER, palette.GOOD, narrow=True),
         mean_seconds(tfserving.QUEUE_LATENCY, "C", "batch queue, mean", NO_BATCHING, palette.ORANGE, narrow=False),
         *quantile_with_bounds(
-            0.99, buckets(tfserving.QUEUE_LATENCY, OF_SERVER), tfserving.QUEUE_BUCKETS, "D", NO_BATCHING
+            0.99,
+            buckets(tfserving.QUEUE_LATENCY, OF_SERVER),
+            tfserving.QUEUE_BUCKETS,
+            "D",
+            NO_BATCHING,
+            "batch queue, ",
         ),
     ),
 )

@@ -16,6 +16,7 @@ from exporters.names import gpu, host, loadgen
 
 SCRAPE = 5
 PLAN = "demo"
+RUN_ID = "demo-20300101T000000-1a2b"
 SERVER = {"instance": "127.0.0.1:8501", "job": "tfserving"}
 GENERATOR = {"instance": "127.0.0.1:9646", "job": "loadgen"}
 CONTROLLER = {"instance": "127.0.0.1:9645", "job": "stagelight"}
@@ -138,7 +139,7 @@ class Totals:
         yield loadtest.RUN_REMAINING.name, {**CONTROLLER, "plan": PLAN}, max(0, 300 - offset)
 
     def _controller(self, offset: int, start: float) -> Iterator[tuple[str, Labels, float]]:
-        run = {"run_id": "demo-1", "plan": PLAN, "target": "http://127.0.0.1:8501", "plan_digest": "0123456789ab"}
+        run = {"run_id": RUN_ID, "plan": PLAN, "target": "http://127.0.0.1:8501", "plan_digest": "0123456789ab"}
         yield loadtest.RUN_INFO.name, {**CONTROLLER, **run}, 1
         for text, bound in (("p99 <= 50ms", 0.05), ("error_ratio < 1%", 0.01)):
             yield loadtest.OBJECTIVE_LIMIT.name, {**CONTROLLER, "plan": PLAN, "objective": text}, bound

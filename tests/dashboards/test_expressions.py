@@ -50,7 +50,7 @@ def test_no_panel_stays_empty_over_a_run(archived: Archived, expression: Express
     if (expression.key, expression.ref) in EMPTY_HERE:
         assert expression.may_be_empty
     else:
-        assert numbers, f"{expression.title} {expression.ref}: {expression.expr}"
+        assert numbers, f"{expression.panel.title} {expression.ref}: {expression.expr}"
 
 
 @pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.uid)
