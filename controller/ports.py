@@ -173,6 +173,7 @@ class Finding:
     fit: bool
     sentence: str
     warning: bool = False
+    requests: int = 0  # inference requests that looking took: the target counts them, no run does
 
     @property
     def severity(self) -> Literal["ok", "warn", "refuse"]:

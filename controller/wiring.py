@@ -21,6 +21,8 @@ from controller.ports import Annotator, EdgeError
 from controller.settings import Settings
 from controller.telemetry import ControllerCollector
 
+JOB = "stagelight"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 OUTBOX = "annotations.outbox"
 DELIVERY_SECONDS = 5.0
 """How long leaving waits for Grafana; what it did not take by then waits in the outbox for the next start."""
@@ -38,6 +40,8 @@ def open_world(settings: Settings) -> Iterator[World]:
         stack.callback(annotator.close, DELIVERY_SECONDS)
         board = Board()
         _serve_metrics(settings, board, annotator, stack)
+        discovery = FileDiscovery(settings.discovery)
+        _publish_myself(settings, discovery, stack)
         yield World(
             clock=clock,
             runs=runs,
@@ -45,10 +49,18 @@ def open_world(settings: Settings) -> Iterator[World]:
             store=PrometheusHttp(settings.prometheus_url) if settings.prometheus_url else None,
             prometheus_url=settings.prometheus_url,
             deadline_factor=settings.deadline_factor,
-            discovery=FileDiscovery(settings.discovery),
+            discovery=discovery,
             probe=TargetHttp(settings.allow_targets),
             board=board,
         )
+
+
+def _publish_myself(settings: Settings, discovery: FileDiscovery, stack: ExitStack) -> None:
+    """Be a target while we live; only on loopback: what address leads here from elsewhere, only others know."""
+    host, port = settings.listen
+    if host in LOOPBACK:
+        discovery.publish(JOB, f"{host}:{port}", {})
+        stack.callback(discovery.withdraw, JOB)
 
 
 def _annotator(settings: Settings) -> Annotator:

@@ -154,12 +154,12 @@ class LocalStack:
         self._await("grafana", "/api/health")
 
     def _write_prometheus_folder(self) -> None:
-        """Copy the configuration and point its jobs at the demo's ports; the generator's target comes and goes."""
+        """Copy the configuration and point its jobs at the demo's ports; generator and controller come and go."""
         target = self.folder / "prometheus"
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree("prometheus", target, ignore=shutil.ignore_patterns("tests", "*.md"))
         self.discovery.mkdir(exist_ok=True)
-        for job in ("stagelight", "exporter", "tfserving", "prometheus"):
+        for job in ("exporter", "tfserving", "prometheus"):
             listing = [{"targets": [f"{LOOPBACK}:{self.ports[job]}"], "labels": {}}]
             (self.discovery / f"{job}.json").write_text(json.dumps(listing))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from controller.edges.target_answer import Wanted, look
@@ -39,7 +39,10 @@ class Trial:
             return
         fit = True
         for number, body in enumerate(firsts, 1):
-            found = self._first(body, f"payload kind {number} of {len(firsts)}" if len(firsts) > 1 else "the payload")
+            found = replace(
+                self._first(body, f"payload kind {number} of {len(firsts)}" if len(firsts) > 1 else "the payload"),
+                requests=1,
+            )
             fit &= found.fit
             yield found
         if fit:
@@ -78,7 +81,7 @@ class Trial:
                 seconds.append(answer.seconds)
             else:
                 failed.append(wrong)
-        return _summary(seconds, failed)
+        return replace(_summary(seconds, failed), requests=len(seconds) + len(failed))
 
     @property
     def _timeout(self) -> float:
