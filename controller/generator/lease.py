@@ -18,8 +18,8 @@ MARGIN_SECONDS = 0.2
 EXIT_AFTER_SECONDS = 8.0
 """A process whose newest lease is this old ends itself; ten seconds are promised."""
 
-FIRST_LEASE_SECONDS = 30.0
-"""How long a process lives before its first lease; until then it has sent nothing."""
+FIRST_LEASE_SECONDS = 90.0
+"""How long a process lives before its first lease, while others still start; until then it has sent nothing."""
 
 
 class Lease:

@@ -43,6 +43,9 @@ LAST_WORDS_SECONDS = 3.0
 DRAIN_GRACE_SECONDS = 2.0
 """Longer than the drain's own timeout a worker's totals are not waited for."""
 
+CLOCK_STEP_SECONDS = 1.5
+"""An interval that would end this long before it starts means that somebody has set the clock."""
+
 UNREAD_SECONDS = 0.2
 """How long a dead worker's last messages may still be on their way."""
 
@@ -131,7 +134,7 @@ class Master:
             if member.drained is None:
                 self._team.kill(member.name)
                 self._fault(self.book.give_up(member.name, time.monotonic()))
-        self._tell_interval(time.time())
+        self._tell_interval(max(time.time(), (self._interval_start or 0.0) + 1e-6))  # whatever the clock says
         self._link.send(self.book.conclusion(time.time()))
 
     def _on_joined(self, msg: Any, **_: Any) -> None:
@@ -161,7 +164,11 @@ class Master:
             self._link.send(ack)
 
     def _on_report(self, msg: Any, **_: Any) -> None:
-        for fault in self.book.report(wire.unpacked_report(msg.data), time.monotonic()):
+        report = wire.unpacked_report(msg.data)
+        member = self.book.members.get(report.worker)
+        if member is None or member.address != msg.node_id:  # sent away, or about to be
+            return
+        for fault in self.book.report(report, time.monotonic()):
             self._fault(fault)
 
     def _on_drained(self, msg: Any, **_: Any) -> None:
@@ -195,8 +202,13 @@ class Master:
 
     def _tell_interval(self, end: float) -> None:
         start = self._interval_start or end
-        self._interval_start = max(start, end)
-        self._link.send(self.book.interval(start, self._interval_start, time.monotonic()))
+        if start - end > CLOCK_STEP_SECONDS:
+            self._fault(f"the wall clock went back by {start - end:.1f} s; intervals follow it")
+            start = end - 1.0
+        if end <= start:  # the second in which the last interval ended is not over
+            return
+        self._interval_start = end
+        self._link.send(self.book.interval(start, end, time.monotonic()))
 
     def _look(self) -> None:
         while not self._lease.ran_out(time.monotonic()) and not self._lease.must_exit(time.monotonic()):

@@ -7,7 +7,6 @@ import itertools
 import logging
 import os
 import random
-import socket
 import time
 from dataclasses import asdict
 from typing import Any
@@ -25,6 +24,7 @@ from controller.generator.lease import Gate
 from controller.generator.ledger import Ledger, RawCell
 from controller.generator.pulse import Pulse
 from controller.generator.reasons import Reasons
+from controller.generator.resolve import resolve
 from controller.generator.user import ClosedLoopUser, Work
 from controller.generator_spec import GeneratorSpec
 from controller.payloads import PayloadError
@@ -41,13 +41,8 @@ log = logging.getLogger(__name__)
 
 def prepare(spec: GeneratorSpec, part: int) -> Work:
     """Everything that is needed to send: requests encoded, name resolved. Raises `SpecError`, `PayloadError`."""
-    where, workload = address(spec.target), spec.workload
-    try:
-        family, _, _, _, sockaddr = socket.getaddrinfo(where.host, where.port, type=socket.SOCK_STREAM)[0]
-    except OSError as error:
-        raise SpecError(
-            f"could not resolve the target's name {where.host}: {error}; check the plan's target"
-        ) from error
+    workload = spec.workload
+    family, sockaddr = resolve(address(spec.target))
     return Work(
         requests=itertools.cycle(requests(spec, part)),
         family=family,

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from controller.plan import Target as PlanTarget
 from tests.controller.generator.drive import Drive, a_spec
 from tests.controller.generator.target import Target
 
@@ -47,7 +49,9 @@ def test_what_is_still_in_flight_after_the_drain_is_cut_and_counted(tmp_path: Pa
 def test_thinking_users_leave_at_once_and_do_not_keep_in_step(tmp_path: Path) -> None:
     target = Target()
     second = timedelta(seconds=1)
-    with Drive(a_spec(target.url, workers=1, think_time=(second, second)), tmp_path / "locust.log") as drive:
+    spec = a_spec(target.url, workers=1, think_time=(second, second), path="/score")
+    spec = replace(spec, target=PlanTarget("http", target.url))
+    with Drive(spec, tmp_path / "locust.log") as drive:
         drive.order(40)
         drive.run(0.5)
         assert 8 <= target.count <= 32  # half of them, not all in the first moment
@@ -57,3 +61,4 @@ def test_thinking_users_leave_at_once_and_do_not_keep_in_step(tmp_path: Path) ->
         assert drained.at - began < 0.5
         assert drained.totals["ok"] == target.count
         assert 80 <= target.count <= 120
+        assert target.heads[0].startswith(b"POST /score HTTP/1.1\r\n")

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import json
+import socket
 from typing import Any, Literal
 
 import pytest
 
 from controller.generator.http_request import Address, SpecError, address, path, requests, required_fields
+from controller.generator.resolve import resolve
 from controller.generator_spec import GeneratorSpec, decode_spec, encode_spec
 from controller.plan import Payloads, Target, Workload
+from tests.controller.generator.target import Target as Listening
 
 POOL = Payloads(random_shape=(2,), count=4)
 
@@ -58,6 +61,14 @@ def test_a_request_is_complete_and_its_length_is_true() -> None:
 def test_headers_that_would_break_the_request_are_refused(header: tuple[str, str]) -> None:
     with pytest.raises(SpecError):
         requests(GeneratorSpec("r", "p", served(), Workload(POOL, headers=(header,)), 1), 0)
+
+
+def test_a_name_is_resolved_to_the_address_that_answers() -> None:
+    target = Listening()
+    family, sockaddr = resolve(Address("localhost", target.port))
+    assert (family, sockaddr[:2]) == (socket.AF_INET, ("127.0.0.1", target.port))
+    with pytest.raises(SpecError, match="could not resolve"):
+        resolve(Address("no-such-host.invalid", 1))
 
 
 def test_only_plain_http_to_a_named_model_is_spoken() -> None:

@@ -1,0 +1,90 @@
+"""The page for Prometheus, without processes: every name of the contract, from the first scrape on."""
+
+from __future__ import annotations
+
+import subprocess
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+
+from controller.generator.book import Book
+from controller.generator.metrics import BookCollector
+from controller.generator.pulse import Vitals
+from controller.generator.wire import Share, WorkerReport
+from exporters.names import loadgen
+from tests.controller.generator.drive import a_spec
+from tests.needs import need
+
+
+def page(book: Book) -> str:
+    registry = CollectorRegistry()
+    registry.register(BookCollector(a_spec("http://127.0.0.1:1"), book, "2.47.0"))
+    return generate_latest(registry).decode()
+
+
+def a_loaded_book() -> Book:
+    book = Book()
+    for name in ("worker-0", "worker-1"):
+        book.join(name, name, now=1e12)  # far ahead, so that it has just reported whenever this runs
+    book.order = Share(1, 3, measured=True, users=5)
+    vitals = Vitals(2.5, 1_000_000, (90, 30_000), {"cpu": 0.25, "loop_lag": 1.5})
+    cells = ((3, True, "ok", {105: 2, 61_000_000: 1}, 61_000_210), (3, True, "timeout", {2_000_000: 1}, 2_000_000))
+    book.report(WorkerReport("worker-0", 2, cells, started=6, ended=4, users=5, vitals=vitals), now=1e12)
+    return book
+
+
+def test_every_metric_of_the_contract_is_there_with_its_type_help_and_labels() -> None:
+    families = {family.name: family for family in text_string_to_metric_families(page(a_loaded_book()))}
+    expected = {name.family if name.kind != "info" else name.name: name for name in loadgen.ALL}
+    assert families.keys() == expected.keys()
+    for found, name in expected.items():
+        assert families[found].type == (
+            name.kind if name.kind != "info" else "gauge"
+        )  # infos are gauges in this format
+        assert families[found].documentation == name.help
+        labels = {label for sample in families[found].samples for label in sample.labels} - {"le"}
+        assert labels == set(name.labels)
+
+
+def test_all_outcomes_are_there_at_zero_before_the_first_request() -> None:
+    lines = page(Book()).splitlines()
+    for outcome in loadgen.OUTCOMES:
+        assert f'loadgen_requests_total{{outcome="{outcome}"}} 0.0' in lines
+        assert f'loadgen_request_duration_seconds_bucket{{le="+Inf",outcome="{outcome}"}} 0.0' in lines
+    assert "loadgen_reports_lost_total 0.0" in lines
+
+
+def test_counts_sums_and_buckets_are_those_of_the_book() -> None:
+    lines = page(a_loaded_book()).splitlines()
+    for line in (
+        'loadgen_requests_total{outcome="ok"} 3.0',
+        "loadgen_requests_started_total 6.0",
+        "loadgen_in_flight_requests 2.0",
+        "loadgen_reports_lost_total 1.0",
+        'loadgen_request_duration_seconds_bucket{le="0.0001",outcome="ok"} 0.0',
+        'loadgen_request_duration_seconds_bucket{le="0.00011",outcome="ok"} 2.0',
+        'loadgen_request_duration_seconds_bucket{le="60.0",outcome="ok"} 2.0',
+        'loadgen_request_duration_seconds_bucket{le="+Inf",outcome="ok"} 3.0',
+        'loadgen_request_duration_seconds_sum{outcome="ok"} 61.00021',
+        "loadgen_users_target 5.0",
+        "loadgen_users_running 5.0",
+        "loadgen_workers_expected 2.0",
+        'loadgen_saturation{signal="loop_lag",worker="worker-0"} 1.5',
+        'loadgen_worker_cpu_seconds_total{worker="worker-0"} 2.5',
+        'loadgen_event_loop_lag_seconds_bucket{le="0.02",worker="worker-0"} 1.0',
+        'loadgen_info{locust_version="2.47.0",plan="a-plan",run_id="run-1",target="http://127.0.0.1:1"} 1.0',
+    ):
+        assert line in lines
+
+
+def test_a_worker_that_is_gone_leaves_only_the_age_of_its_last_report() -> None:
+    book = a_loaded_book()
+    book.give_up("worker-0", now=1e12)
+    left = [line for line in page(book).splitlines() if 'worker="worker-0"' in line]
+    assert [line.partition("{")[0] for line in left] == ["loadgen_worker_report_age_seconds"]
+
+
+def test_promtool_finds_nothing_to_complain_about() -> None:
+    command = [need("promtool"), "check", "metrics"]
+    done = subprocess.run(command, input=page(a_loaded_book()), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
