@@ -91,6 +91,7 @@ class HttpConnection(asyncio.Protocol):
         self._head_size = 0
         self._origin = ""
         self._gzipped = False
+        self._announced = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Called by the event loop."""
@@ -146,8 +147,11 @@ class HttpConnection(asyncio.Protocol):
             case b"origin":
                 self._origin = value.decode("latin-1")
             case b"content-length":
+                self._announced = value != b"0"
                 if value.isdigit() and int(value) > self._site.limit:
                     self._refuse(413)
+            case b"transfer-encoding":
+                self._announced = True
             case b"expect":
                 if value.lower() == b"100-continue" and self._transport is not None and not self._ending:
                     self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -166,6 +170,9 @@ class HttpConnection(asyncio.Protocol):
         if self._ending:
             return
         parser = self._parser
+        if parser.should_upgrade() and self._announced:
+            self._refuse(400)  # the parser takes the body for the other protocol's, so the request cannot be known
+            return
         request = HttpRequest(
             self,
             parser.get_method().decode("latin-1"),
