@@ -13,10 +13,14 @@ from controller.histogram import Histogram, merged
 from controller.indicators import union
 from controller.measurement import Batch
 from controller.orders import Interval
-from controller.seconds import Second, second
+from controller.seconds import Second, second, slim
 from exporters.names.loadgen import OUTCOMES
 
 MOST_BATCHES = 128
+DETAILED_SECONDS = 3600
+"""So many newest seconds keep all their indicators, twice what the longest stop rule looks back; older ones only what
+`seconds.csv` shows."""
+
 GAP_SECONDS = 0.5
 """Intervals that lie further apart than this have lost a report between them."""
 
@@ -71,6 +75,9 @@ class LatencyLedger:
         for key, batch in parts.items():
             self._batches.setdefault(key, Batches()).add(batch)
         self.seconds.append(second(interval, parts.values()))
+        if len(self.seconds) > DETAILED_SECONDS:
+            old = len(self.seconds) - DETAILED_SECONDS - 1
+            self.seconds[old] = slim(self.seconds[old])
         self.reported, self.started = interval.ended, interval.started
         for batch in parts.values():
             for outcome, histogram in batch.outcomes.items():

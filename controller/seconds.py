@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from controller.criterion import Indicator
 from controller.indicators import second_indicators, union
@@ -84,6 +84,15 @@ def _worst(workers: tuple[WorkerHealth, ...]) -> tuple[float | None, str]:
     return worst if worst[0] >= 1 or len(fresh) == len(workers) else (None, "")
 
 
+KEPT = (Indicator.P50, Indicator.P99)
+"""Indicators that an old second keeps, and that `seconds.csv` shows."""
+
+
+def slim(row: Second) -> Second:
+    """The second with few indicators, for a run of many hours."""
+    return replace(row, indicators={indicator: row.indicators[indicator] for indicator in KEPT})
+
+
 COLUMNS = ("start", "end", "ok", "errors", "timeouts", "users", "in_flight", "workers", "saturation", "p50", "p99")
 """Header of `seconds.csv`; latencies in seconds, an empty field is unknown."""
 
@@ -94,7 +103,7 @@ def to_csv(seconds: Iterable[Second]) -> bytes:
     table = csv.writer(text, lineterminator="\n")
     table.writerow(COLUMNS)
     for row in seconds:
-        quantiles = [_field(row.indicators[indicator]) for indicator in (Indicator.P50, Indicator.P99)]
+        quantiles = [_field(row.indicators[indicator]) for indicator in KEPT]
         saturation = "" if row.saturation is None else f"{row.saturation:.4f}"
         numbers = (row.ok, row.errors, row.timeouts, row.users, row.in_flight, row.workers)
         table.writerow([f"{row.start:.3f}", f"{row.end:.3f}", *numbers, saturation, *quantiles])

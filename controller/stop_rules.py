@@ -46,7 +46,7 @@ def _needed(rule: StopRule) -> float:
 
 def _holds(criterion: Criterion, row: Second) -> bool:
     """Whether it certainly holds: of a censored value only the least is known, which can satisfy `>` but never `<`."""
-    measured = row.indicators[criterion.indicator]
+    measured = row.indicators.get(criterion.indicator)
     if not isinstance(measured, Measured) or row.users == 0:
         return False
     upwards = criterion.operator in (Operator.GT, Operator.GE)

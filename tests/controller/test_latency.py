@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from controller.criterion import Indicator
 from controller.histogram import Histogram
-from controller.latency import MOST_BATCHES, LatencyLedger
+from controller.latency import DETAILED_SECONDS, MOST_BATCHES, LatencyLedger
 from controller.measurement import Absent, Measured
 from controller.orders import Cell, Interval, WorkerHealth
-from controller.seconds import COLUMNS, to_csv
-from tests.controller.loads import T0, Reporter, a_cell
+from controller.seconds import COLUMNS, KEPT, to_csv
+from controller.stop_rules import held_for
+from tests.controller.loads import T0, Reporter, a_cell, criterion
 
 CELLS = st.lists(
     st.tuples(
@@ -120,3 +121,13 @@ def test_the_series_is_a_table_with_unknown_fields_left_empty() -> None:
     assert rows[0] == ",".join(COLUMNS)
     assert rows[1] == f"{T0:.3f},{T0 + 1:.3f},8,0,0,5,0,1,0.3100,0.010007,0.010007"
     assert rows[2] == f"{T0 + 1:.3f},{T0 + 2:.3f},0,0,0,5,0,0,,,"
+
+
+def test_old_seconds_are_kept_with_less_detail() -> None:
+    reporter = Reporter()
+    reporter.seconds(DETAILED_SECONDS + 3, a_cell([10.0]))
+    seconds = reporter.ledger.seconds
+    assert [len(row.indicators) for row in seconds[2:5]] == [len(KEPT), len(Indicator), len(Indicator)]
+    first, last = to_csv([seconds[0], seconds[-1]]).decode().splitlines()[1:]
+    assert first.split(",")[2:] == last.split(",")[2:]
+    assert held_for(criterion("p90 < 1s", Indicator.P90, "<", 1.0), seconds) == DETAILED_SECONDS
