@@ -100,6 +100,12 @@ def test_after_a_sleep_one_run_starts_or_none_and_every_miss_is_counted() -> Non
     assert next_due(HOURLY, awake) == utc("2026-10-25 04:00")
 
 
+def test_the_end_of_a_gap_is_one_due_time_even_if_the_expression_names_it_too() -> None:
+    half_hourly = Schedule("*/30 * * * *", "Europe/Berlin", gap="run_at_gap_end")
+    due = due_runs(half_hourly, utc("2027-03-28 00:15"), utc("2027-03-28 01:45"))
+    assert due.missed == [utc("2027-03-28 00:30"), utc("2027-03-28 01:00"), utc("2027-03-28 01:30")]
+
+
 def test_grace_is_the_latest_start_that_is_not_a_miss() -> None:
     due = utc("2026-06-01 00:00")
     schedule = Schedule("0 0 * * *", "UTC", grace=timedelta(minutes=5))
