@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ import requests
 from controller.annotation import MARKERS, clean_tags, identity_tags
 from controller.edges.grafana_credential import Credential
 from controller.edges.grafana_failure import GrafanaError, Reason
+from controller.edges.http_cause import cause, root
 from controller.ports import Region
 
 MILLISECONDS_FROM = 10**12
@@ -83,8 +85,8 @@ class GrafanaHttp:
             sentence = f"{doing}: no answer within {self.read:g} s"
             raise GrafanaError(Reason.TIMEOUT, sentence, ambiguous=True) from error
         except requests.RequestException as error:
-            refused = "Connection refused" in str(error) or "Name or service" in str(error)
-            raise GrafanaError(Reason.UNREACHABLE, f"{doing}: {error}", ambiguous=not refused) from error
+            unsent = isinstance(root(error), ConnectionRefusedError | socket.gaierror)
+            raise GrafanaError(Reason.UNREACHABLE, f"{doing}: {cause(error)}", ambiguous=not unsent) from error
         return _content(answer, doing, row=path != COLLECTION)
 
     def _authorization(self, doing: str) -> str:

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import requests
-
 from controller.ports import EdgeError, Sample, Series
 
 
@@ -44,14 +42,6 @@ def joined(parts: Iterable[Sequence[Series]]) -> list[Series]:
         for series in part:
             points.setdefault(tuple(sorted(series.labels.items())), []).extend(series.points)
     return [Series(dict(labels), found) for labels, found in points.items()]
-
-
-def cause(error: requests.RequestException) -> str:
-    """The last cause of a failed request, without the library's layers around it."""
-    inner: BaseException = error
-    while (deeper := inner.__cause__ or inner.__context__) is not None:
-        inner = deeper
-    return str(inner) or type(inner).__name__
 
 
 def _typed(data: Any, about: str) -> tuple[str, Any]:

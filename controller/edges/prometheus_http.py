@@ -11,6 +11,7 @@ from typing import Any
 import requests
 
 from controller.edges import prometheus_answer
+from controller.edges.http_cause import cause
 from controller.ports import EdgeError, Sample, Series
 
 TRIES = 3
@@ -112,7 +113,7 @@ class PrometheusHttp:
             except requests.Timeout as error:
                 raise EdgeError(f"{doing}: no answer within {self.read:g} s") from error
             except requests.RequestException as error:
-                raise EdgeError(f"{doing}: {prometheus_answer.cause(error)}; is it running?") from error
+                raise EdgeError(f"{doing}: {cause(error)}; is it running?") from error
             if answer.status_code not in (502, 503, 504) or left == 0:
                 break
             time.sleep(0.2 * (TRIES - left))

@@ -9,6 +9,8 @@ from types import TracebackType
 
 import requests
 
+from controller.edges.http_cause import cause, root
+
 CONNECT_SECONDS = 2.0
 
 
@@ -75,9 +77,6 @@ class Caller:
 
 
 def _why(url: str, error: requests.RequestException) -> str:
-    inner: BaseException = error
-    while (deeper := inner.__cause__ or inner.__context__) is not None:
-        inner = deeper
-    if isinstance(inner, ConnectionRefusedError):
+    if isinstance(root(error), ConnectionRefusedError):
         return f"connection refused at {url}: start the server or change target.rest"
-    return f"no usable answer from {url} ({inner}): is a server of the target's kind there?"
+    return f"no usable answer from {url} ({cause(error)}): is a server of the target's kind there?"

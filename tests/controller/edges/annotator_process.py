@@ -9,12 +9,12 @@ from pathlib import Path
 from controller import annotation
 from controller.edges.grafana_annotator import GrafanaAnnotator
 from controller.edges.grafana_credential import TokenFile
-from tests.controller.edges.regions import FAST, a_region
+from tests.controller.edges.regions import HASTY, a_region
 
 
 def main(url: str, token: str, outbox: str, first: int, number: int) -> None:
     """End lost regions, then put `number` new ones, each first open and then closed."""
-    annotator = GrafanaAnnotator(Path(outbox), url, TokenFile(Path(token)), FAST)
+    annotator = GrafanaAnnotator(Path(outbox), url, TokenFile(Path(token)), HASTY)
     for region in annotator.open_regions():
         annotator.put(annotation.end_unknown(region))
     for seq in range(first, first + number):
@@ -25,7 +25,7 @@ def main(url: str, token: str, outbox: str, first: int, number: int) -> None:
     end = time.monotonic() + 10
     while annotator.pending() and time.monotonic() < end:
         time.sleep(0.01)
-    time.sleep(FAST.confirm_after + 0.1)
+    time.sleep(HASTY.confirm_after + 0.1)
     annotator.close(2)
     print("done", flush=True)
 

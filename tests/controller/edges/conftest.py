@@ -10,7 +10,7 @@ import pytest
 from controller.edges.grafana_annotator import GrafanaAnnotator
 from controller.edges.grafana_credential import TokenFile
 from tests.controller.edges.grafana_double import TOKEN, GrafanaDouble
-from tests.controller.edges.regions import FAST
+from tests.controller.edges.regions import FAST, HASTY
 
 
 @pytest.fixture
@@ -35,5 +35,13 @@ def outbox(tmp_path: Path) -> Path:
 @pytest.fixture
 def annotator(grafana: GrafanaDouble, token: TokenFile, outbox: Path) -> Iterator[GrafanaAnnotator]:
     made = GrafanaAnnotator(outbox, grafana.url, token, FAST)
+    yield made
+    made.close(0)
+
+
+@pytest.fixture
+def hasty(grafana: GrafanaDouble, token: TokenFile, outbox: Path) -> Iterator[GrafanaAnnotator]:
+    """An annotator that does not wait long for an answer."""
+    made = GrafanaAnnotator(outbox, grafana.url, token, HASTY)
     yield made
     made.close(0)

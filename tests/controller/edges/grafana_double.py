@@ -106,8 +106,7 @@ class GrafanaDouble:
 
     def lose_database(self) -> None:
         with self._lock:
-            self.rows.clear()
-            self._next_id = 1
+            self.rows, self._next_id = {}, 1
 
     def fail(self, method: str, *faults: Fault) -> None:
         """The next requests of this method meet these faults, one each; others are served."""

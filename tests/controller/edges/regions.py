@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from controller import annotation
@@ -13,7 +14,8 @@ from controller.plan import Phase
 from controller.ports import Region
 from controller.timetable import Slot
 
-FAST = Pace(first=0.01, longest=0.05, confirm_after=0.6, credential_every=0.05, connect=0.5, read=0.2)
+FAST = Pace(first=0.01, longest=0.05, confirm_after=0.6, credential_every=0.05, connect=2.0, read=2.0)
+HASTY = replace(FAST, read=0.2)
 START = datetime(2030, 1, 1, tzinfo=UTC)
 
 

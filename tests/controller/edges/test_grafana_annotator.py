@@ -5,6 +5,7 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -49,8 +50,20 @@ def test_user_and_password_work_too(grafana: GrafanaDouble, tmp_path: Path, outb
     assert len(grafana.rows) == 1
 
 
+def fsync_seconds(folder: Path) -> float:
+    """What one fsync costs on this disk, in the middle."""
+    took = []
+    with (folder / "measured").open("wb", buffering=0) as file:
+        for _ in range(40):
+            begun = time.perf_counter()
+            file.write(b"x" * 500)
+            os.fsync(file.fileno())
+            took.append(time.perf_counter() - begun)
+    return median(took)
+
+
 def test_nothing_is_delayed_while_grafana_is_down_and_all_of_it_arrives_later(
-    grafana: GrafanaDouble, annotator: GrafanaAnnotator
+    grafana: GrafanaDouble, annotator: GrafanaAnnotator, tmp_path: Path
 ) -> None:
     grafana.stop()
     took = []
@@ -58,7 +71,7 @@ def test_nothing_is_delayed_while_grafana_is_down_and_all_of_it_arrives_later(
         begun = time.perf_counter()
         annotator.put(a_region(seq))
         took.append(time.perf_counter() - begun)
-    assert sorted(took)[35] < 0.005
+    assert median(took) < 0.005 + fsync_seconds(tmp_path)
     assert annotator.pending() == 40
     grafana.start()
     settle(annotator)
@@ -66,12 +79,13 @@ def test_nothing_is_delayed_while_grafana_is_down_and_all_of_it_arrives_later(
 
 
 def test_a_grafana_that_hangs_does_not_delay_put(grafana: GrafanaDouble, annotator: GrafanaAnnotator) -> None:
-    grafana.fail("GET", *[Stall("before", 0.3)] * 3)
+    grafana.fail("GET", Stall("before", 1.5))
     annotator.put(a_region())
     until(lambda: len(grafana.requests) == 1)
     begun = time.perf_counter()
     annotator.put(a_region(1))
-    assert time.perf_counter() - begun < 0.05
+    assert time.perf_counter() - begun < 0.5
+    assert annotator.pending() == 2
 
 
 def test_of_copies_only_our_own_are_deleted(grafana: GrafanaDouble, annotator: GrafanaAnnotator) -> None:
@@ -111,12 +125,12 @@ def test_strange_plan_names_are_found_again(grafana: GrafanaDouble, annotator: G
 
 
 def test_many_runs_use_few_tags(grafana: GrafanaDouble, annotator: GrafanaAnnotator) -> None:
-    for run in range(30):
+    for run in range(10):
         for seq in range(6):
             annotator.put(a_region(seq, run_id=f"r-{run}"))
     until(lambda: annotator.pending() == 0, 20)
     vocabulary = {tag for row in grafana.rows.values() for tag in row["tags"] if not tag.startswith("run_id:")}
-    assert len(grafana.rows) == 180
+    assert len(grafana.rows) == 60
     assert len(vocabulary) == 2 + 6 + 1 + 1
 
 

@@ -50,8 +50,8 @@ def test_it_comes_back_as_it_was(tmp_path: Path) -> None:
 def test_a_file_cut_at_any_byte_gives_a_prefix_of_its_lines_and_works_on(tmp_path: Path) -> None:
     content = filled(tmp_path / "whole")
     path = tmp_path / "box"
-    near_the_end = len(content) - 150
-    for cut in [*range(0, near_the_end, 7), *range(near_the_end, len(content) + 1)]:
+    near_the_end = len(content) - 60
+    for cut in [*range(0, near_the_end, 17), *range(near_the_end, len(content) + 1)]:
         path.write_bytes(content[:cut])
         box = Outbox(path)
         whole_lines = content[:cut].count(b"\n") + (content[cut : cut + 1] == b"\n")
@@ -79,7 +79,7 @@ def test_foreign_and_broken_lines_are_passed_over(tmp_path: Path) -> None:
 
 def test_what_is_done_is_forgotten_and_the_file_stays_small(tmp_path: Path) -> None:
     box = Outbox(tmp_path / "box")
-    for seq in range(600):
+    for seq in range(200):
         box.put(a_region(seq))
         box.posting(f"r-1/{seq}")
         box.settle(f"r-1/{seq}", 1)
