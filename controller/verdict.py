@@ -110,7 +110,7 @@ def _about_the_run(evidence: Evidence, trusted: Sequence[str]) -> Iterator[Reaso
     begun = {window.slot for window in evidence.windows}
     for planned in evidence.planned:
         if planned.slot not in begun:
-            sentence = f"{planned.name}: its window of {span(planned.seconds)} was never begun"
+            sentence = f"{planned.name}: its window of {span(planned.seconds)} was not measured"
             yield _inconclusive(ReasonKind.NOT_REACHED, planned.slot, sentence, "run again to the end")
     for window in evidence.windows:
         if window.cut_short:

@@ -88,10 +88,12 @@ class Window:
 
 
 def measure_window(slot: Slot, times: SlotTimes, ledger: LatencyLedger) -> Window | None:
-    """The window of a slot, or None if it has not begun."""
-    last = ledger.last
-    start, end = times.window_start, times.end or (last.end if last else None)
-    if slot.window is None or start is None or end is None or end <= start:
+    """The window of a slot, or None if it has not begun or if nothing was ever reported, as after a lost controller."""
+    last, start = ledger.last, times.window_start
+    if slot.window is None or start is None or last is None:
+        return None
+    end = last.end if times.end is None else times.end
+    if end <= start:
         return None
     health = _health(slot, start, end, ledger)
     planned = (slot.window[1] - slot.window[0]).total_seconds()

@@ -158,7 +158,7 @@ def test_a_run_that_ended_early_says_of_which_windows_it_can_speak(outcome: Outc
     sentences = [reason.sentence for reason in record.verdict.reasons]
     assert "it was over; it can speak only of low @5" in sentences
     assert "middle @5: measured for 8.0 s of 20 s only" in sentences
-    assert "high @5: its window of 20 s was never begun" in sentences
+    assert "high @5: its window of 20 s was not measured" in sentences
     assert record.verdict.of_window(0) is Ruling.PASS
 
 
@@ -223,3 +223,20 @@ def test_advice_where_waiting_does_not_help() -> None:
     stuck = replace(window, indicators={**window.indicators, Indicator.P99: Measured(0.05, 2000, 0.049, 0.051)})
     assert "change the limit" in forecast(P99_50, stuck)
     assert ERRORS_1.operator.holds(0.0, 0.01)
+
+
+def test_a_run_whose_counts_were_lost_with_its_controller_has_no_windows() -> None:
+    left = remains(Reporter(), drained=None, outcome=Outcome.ABANDONED, because="the controller was lost in peak")
+    record = conclude(left)
+    assert record.windows == ()
+    assert kinds(record) == {ReasonKind.NOT_COMPLETED, ReasonKind.NOT_REACHED, ReasonKind.NOT_DRAINED}
+    assert record.exit_code is ExitCode.BROKEN
+
+
+def test_a_slot_that_never_ended_is_measured_to_the_last_report() -> None:
+    reporter = Reporter()
+    reporter.seconds(12, a_cell(AT_40_MS))
+    happened = {0: replace(times(a_slot()), end=None)}
+    (window,) = conclude(remains(reporter, happened=happened, outcome=Outcome.CRASHED, because="it broke")).windows
+    assert window.seconds == 12.0
+    assert window.cut_short
