@@ -12,8 +12,11 @@ import pytest
 import yaml
 
 from compose.targets.tfserving_standin.config_files import read_batching, read_monitoring
+from controller.cli.serve import load_all, plan_files
+from controller.edges.grafana_credential import TokenFile
 from controller.plan import Plan
 from controller.plan_loader import load_plan
+from controller.settings import FORMS, load_settings
 from tests.compose.composition import FOLDER, ROOT, Json, by_ourselves, environment, limits, mounts, ports
 
 SERVICES: Json = by_ourselves()["services"]
@@ -75,6 +78,15 @@ def test_prometheus_finds_its_files_where_they_are_mounted() -> None:
     assert mounted[flags("prometheus")["storage.tsdb.path"]] == "prometheus"
 
 
+def test_the_controller_understands_its_settings() -> None:
+    settings = load_settings(None, environment(SERVICES["controller"]))
+    assert settings.listen == ("0.0.0.0", LISTENS["controller"])
+    assert (settings.prometheus_url, settings.grafana_url) == ("http://prometheus:9090", "http://grafana:3000")
+    assert settings.credential() == TokenFile(Path("/var/lib/stagelight/token/token"))
+    unknown = {name for name in environment(SERVICES["controller"]) if name.startswith("STAGELIGHT_")}
+    assert unknown <= {f"STAGELIGHT_{name.upper()}" for name in FORMS}
+
+
 def test_the_controller_writes_targets_where_prometheus_reads_them() -> None:
     mounted = {mount["target"]: mount["source"] for mount in mounts(SERVICES["controller"])}
     told = environment(SERVICES["controller"])
@@ -103,9 +115,10 @@ def test_the_plan_loads_and_aims_at_the_composed_server() -> None:
 
 
 def test_the_controller_serves_that_plan() -> None:
-    (served,) = (word for word in SERVICES["controller"]["command"] if word.startswith("/"))
+    verb, served = SERVICES["controller"]["command"]
+    assert verb == "serve"
     mounted = {mount["target"]: mount["source"] for mount in mounts(SERVICES["controller"])}
-    assert (FOLDER / mounted[str(Path(served).parent)] / Path(served).name).is_file()
+    assert load_all(plan_files([FOLDER / mounted[str(Path(served).parent)] / Path(served).name])) == [plan()]
 
 
 def test_the_server_gets_its_model_and_files_from_the_mounts() -> None:
