@@ -125,7 +125,8 @@ def _sum(batch: Batch) -> tuple[float, int]:
 
 def _variance(histograms: Sequence[Histogram], value: float, n: int) -> float:
     counted = (item for histogram in histograms for item in histogram.counts.items())
-    return sum((us / MICROSECONDS - value) ** 2 * number for us, number in counted) / (n - 1)
+    squares = ((us / MICROSECONDS - value) ** 2 * number for us, number in counted)
+    return math.fsum(squares) / (n - 1)  # exact, so that the order of counting cannot be seen in the last digit
 
 
 def maximum(population: Population) -> Measurement:

@@ -121,6 +121,15 @@ def test_one_stall_in_a_closed_loop_shows_in_the_maximum_only() -> None:
     assert value(found[Indicator.MAX]) == pytest.approx(0.6, rel=0.001)
 
 
+def test_the_order_of_counting_cannot_be_seen_in_any_digit() -> None:
+    rolls = dice(8)
+    latencies = [rolls.lognormvariate(2, 1) for _ in range(500)]
+    first = window_indicators([a_batch(ok=latencies)], 1.0)
+    for _ in range(20):
+        rolls.shuffle(latencies)
+        assert window_indicators([a_batch(ok=latencies)], 1.0) == first
+
+
 def test_nothing_measured_is_absent_and_not_zero() -> None:
     found = window_indicators([], 10.0)
     absent = {indicator for indicator, measured in found.items() if isinstance(measured, Absent)}
