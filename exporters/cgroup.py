@@ -89,7 +89,7 @@ def read_numbers(file: Path) -> dict[str, int]:
     found = {}
     for line in (read_text(file) or "").splitlines():
         key, _, value = line.partition(" ")
-        if value.strip().isdigit():
+        if value.strip().isdecimal():
             found[key] = int(value)
     return found
 
@@ -105,7 +105,7 @@ def read_number(file: Path) -> int | None:
 def read_text(file: Path) -> str | None:
     """A small kernel file's text; None when it cannot be read."""
     try:
-        return file.read_text(encoding="ascii", errors="replace")
+        return file.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
 
@@ -122,7 +122,7 @@ def _quota_v1(folder: Path) -> float | None:
 
 def _quota_v2(folder: Path) -> float | None:
     words = (read_text(folder / "cpu.max") or "").split()
-    if len(words) != 2 or not all(word.isdigit() for word in words) or int(words[1]) == 0:
+    if len(words) != 2 or not all(word.isdecimal() for word in words) or 0 in map(int, words):
         return None
     return int(words[0]) / int(words[1])
 
@@ -139,11 +139,12 @@ def _memory_v2(folder: Path) -> float | None:
 
 def _own_paths(proc: Path) -> dict[str, str]:
     """Controller to own path from `/proc/self/cgroup`; version 2 under the empty name."""
-    paths = {}
+    paths: dict[str, str] = {}
     for line in (read_text(proc / "self" / "cgroup") or "").splitlines():
-        _, controllers, path = line.split(":", 2)
-        for controller in controllers.split(","):
-            paths[controller] = path
+        _, _, rest = line.partition(":")
+        controllers, colon, path = rest.partition(":")
+        if colon:
+            paths |= dict.fromkeys(controllers.split(","), path)
     return paths
 
 
@@ -153,7 +154,9 @@ def _mounts(proc: Path, cgroup: Path) -> tuple[_Mount, ...]:
     for line in (read_text(proc / "self" / "mountinfo") or "").splitlines():
         before, _, after = line.partition(" - ")
         kind, words = after.split(" ", 1)[0], before.split(" ")
-        if kind not in ("cgroup", "cgroup2") or not PurePosixPath(words[4]).is_relative_to(CGROUP):
+        if kind not in ("cgroup", "cgroup2") or len(words) < 5:
+            continue
+        if not PurePosixPath(words[4]).is_relative_to(CGROUP):
             continue
         base = cgroup / PurePosixPath(words[4]).relative_to(CGROUP)
         controllers = frozenset(after.rsplit(" ", 1)[-1].split(",")) if kind == "cgroup" else frozenset[str]()

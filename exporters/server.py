@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import html
+import logging
+import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from exporters import page
 from exporters.sampler import Sampler
+
+logger = logging.getLogger(__name__)
 
 _TEXT = "text/plain; charset=utf-8"
 
@@ -26,6 +30,11 @@ class MetricsServer(ThreadingHTTPServer):
         self._scrapes = 0
         self._last_seconds: float | None = None
         super().__init__((host, port), _Handler)
+
+    def handle_error(self, request: object, client_address: object) -> None:  # noqa: ARG002
+        """A client that went away in mid-answer is no news; anything else is logged with its cause."""
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+            logger.exception("could not answer a request client=%s", client_address)
 
     def metrics(self, accept: str) -> tuple[bytes, str]:
         """The page and its content type; also counts and times the scrape."""

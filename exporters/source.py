@@ -59,7 +59,7 @@ class Collector:
         try:
             reading = source.read(self._previous.get(source.name))
             self._previous[source.name] = reading
-            families = () if reading is None else tuple(source.families(reading))
+            families = () if reading is None else _plausible(tuple(source.families(reading)))
         except Exception as error:  # noqa: BLE001 - the one place that keeps a sick source off everybody else's page
             failure = reason(error)
             self._note(source.name, failure, error)
@@ -78,6 +78,14 @@ class Collector:
             logger.warning(
                 "could not read source: %s collector=%s source=%s reason=%s", error, self.name, source, failure
             )
+
+
+def _plausible(families: tuple[Family, ...]) -> tuple[Family, ...]:
+    """The families as they are; raises ValueError for a counter below zero, which would make rates of nonsense."""
+    for family in families:
+        if family.metric.kind == "counter" and any(value < 0 for _, value in family.samples):
+            raise ValueError(f"{family.metric.name} is below zero")
+    return families
 
 
 def reason(error: Exception) -> str:

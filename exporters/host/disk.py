@@ -39,7 +39,7 @@ class DiskReading:
 def read_disk(proc: Path) -> DiskReading | None:
     """Read `diskstats` under `proc`; None where there is none (some containers)."""
     try:
-        text = (proc / "diskstats").read_text(encoding="ascii")
+        text = (proc / "diskstats").read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         return None
     lines = [words for line in text.splitlines() if len(words := line.split()) >= 14]

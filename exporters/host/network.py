@@ -35,7 +35,7 @@ class NetworkReading:
 def read_network(proc: Path) -> NetworkReading | None:
     """Read `net/dev` under `proc`; None where there is none."""
     try:
-        text = (proc / "net/dev").read_text(encoding="ascii")
+        text = (proc / "net/dev").read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         return None
     devices = {}

@@ -49,6 +49,12 @@ def test_a_failure_while_building_families_is_the_source_s_own() -> None:
     assert (result.failure, result.families) == ("malformed", ())
 
 
+def test_a_counter_below_zero_is_malformed() -> None:
+    count = Metric("a_count_total", "counter", "A count.")
+    (result,) = Collector("x", (Source("s", lambda _: -1.0, lambda value: (single(count, value),)),)).sample()
+    assert (result.failure, result.families) == ("malformed", ())
+
+
 def test_nothing_to_read_is_success_without_series() -> None:
     nothing: Source[float] = Source("s", lambda _: None, _families)
     (result,) = Collector("x", (nothing,)).sample()

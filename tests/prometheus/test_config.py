@@ -73,13 +73,15 @@ def test_a_real_prometheus_scrapes_what_it_discovers_and_forgets_what_goes(prome
         _until(lambda: "exporter" in _query(url, "instance:host_memory_used:ratio"))
         (tmp_path / "prometheus/targets/tfserving.json").unlink()
         _until(lambda: _query(url, "up") == {"exporter": 1.0})
+        _discover(tmp_path, "exporter")
+        _until(lambda: _query(url, "up") == {})
         assert _query(url, "ALERTS") == {}
 
 
-def _discover(folder: Path, job: str, address: str) -> None:
+def _discover(folder: Path, job: str, *addresses: str) -> None:
     file = folder / "prometheus/targets" / f"{job}.json"
     new = file.with_suffix(".new")
-    new.write_text(json.dumps([{"targets": [address], "labels": {}}]), encoding="utf-8")
+    new.write_text(json.dumps([{"targets": [address], "labels": {}} for address in addresses]), encoding="utf-8")
     new.replace(file)
 
 
