@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from types import ModuleType
+from importlib import import_module
 
-from controller.cli import check, dashboards, demo, gate, rehearse, report, run, runs, serve
 from controller.exit_codes import ExitCode
 from controller.ports import EdgeError
 from controller.problems import PlanError
 
-VERBS: tuple[ModuleType, ...] = (check, rehearse, run, serve, runs, report, gate, dashboards, demo)
+VERBS = ("check", "rehearse", "run", "serve", "runs", "report", "gate", "dashboards", "demo")
+"""Each is a module of `controller.cli` with `add` and `run`; only those that are needed are imported."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -23,12 +23,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         epilog="exit codes: " + ", ".join(f"{code.value} {code.name.lower()}" for code in ExitCode),
     )
     subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    for module in VERBS:
-        module.add(subparsers)
-    args = parser.parse_args(arguments)
-    chosen = next(module for module in VERBS if module.__name__.rpartition(".")[2] == args.verb)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    for name in words[:1] if words and words[0] in VERBS else VERBS:
+        import_module(f"controller.cli.{name}").add(subparsers)
+    args = parser.parse_args(words)
     try:
-        return int(chosen.run(args))
+        return int(import_module(f"controller.cli.{args.verb}").run(args))
     except PlanError as error:
         for problem in error.problems:
             sys.stderr.write(f"{problem}\n")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from controller.plan import Plan
-from controller.schedule import due_runs, next_due
+from controller.schedule import PassedOver, due_runs, next_due, passed_over
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,9 @@ def look(agenda: Agenda, now: datetime, running: Plan | None) -> Look:
     for plan in agenda.plans:
         if plan.schedule is None:
             continue
-        due = due_runs(plan.schedule, agenda.checked[plan.name], now)
+        since = agenda.checked[plan.name]
+        remarks += [_says(plan, left_out) for left_out in passed_over(plan.schedule, since, now)]
+        due = due_runs(plan.schedule, since, now)
         if due.missed:
             miss(plan, len(due.missed), "nobody looked in time")
         waiting += [Waiting(plan, moment) for moment in due.fire]
@@ -77,6 +79,11 @@ def look(agenda: Agenda, now: datetime, running: Plan | None) -> Look:
     start = kept.pop(0) if kept and running is None else None
     checked = {name: max(now, before) for name, before in agenda.checked.items()}
     return Look(replace(agenda, checked=checked, waiting=tuple(kept), misfires=misfires), start, tuple(remarks))
+
+
+def _says(plan: Plan, left_out: PassedOver) -> str:
+    why = "does not exist on this day" if left_out.why == "gap" else "comes a second time"
+    return f"{plan.name}: not run for {left_out.wall:%Y-%m-%d %H:%M} local time, which {why}"
 
 
 def _gives_up(entry: Waiting, now: datetime, running: Plan | None) -> str | None:

@@ -92,3 +92,11 @@ def test_a_clock_that_goes_back_starts_nothing_twice() -> None:
 def test_what_was_checked_before_a_restart_counts() -> None:
     restarted = open_agenda((scheduled(misfire="run_once"),), NOON + minutes(5), {"nightly": NOON - minutes(5)})
     assert look(restarted, NOON + minutes(5), None).start is not None
+
+
+def test_a_wall_time_that_does_not_exist_is_said() -> None:
+    spring = datetime(2030, 3, 31, 0, 59, tzinfo=UTC)  # Berlin goes from 02:00 to 03:00 at 01:00 UTC
+    gap = Schedule(cron="30 2 * * *", timezone="Europe/Berlin", gap="skip")
+    seen = look(open_agenda((a_plan(schedule=gap),), spring, {}), spring + minutes(2), None)
+    assert seen.start is None
+    assert seen.remarks == ("nightly: not run for 2030-03-31 02:30 local time, which does not exist on this day",)

@@ -29,7 +29,7 @@ stages:
   - {name: warm, kind: hold, users: 2, for: 4s, phase: warmup}
   - {name: climb, kind: staircase, users: {from: 4, step: 4, every: 6s, to: 12}, discard: 2s}
   - {name: fall, kind: ramp, users: {from: 12, to: 8}, for: 3s}
-  - {name: soak, kind: soak, users: 8, for: 25s, discard: 3s}
+  - {name: soak, kind: soak, users: 8, for: 45s, discard: 3s}
 objectives: [error_ratio < 1%, p99 <= 2s]
 """
 
