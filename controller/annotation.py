@@ -21,6 +21,8 @@ MARKERS = ("stagelight", "run-phase")
 END_UNKNOWN = "phase_end:unknown"
 """On regions whose true end nobody saw, because the controller was lost."""
 
+_LEAST = timedelta(milliseconds=1)
+
 TAG_CHARACTERS = 100
 TAGS_BYTES = 500
 """Grafana's default limit for all tags of an annotation together, counted as their JSON list."""
@@ -36,16 +38,20 @@ def region(run_id: str, plan: str, slot: Slot, start: datetime, end: datetime, *
         (*MARKERS, *identity_tags(run_id, slot.seq), f"phase:{slot.phase}", f"plan:{plan.replace(':', '-')}"),
         TAGS_BYTES - len(END_UNKNOWN) - 3,
     )
-    last = max(end, start + timedelta(milliseconds=1))
+    last = max(end, start + _LEAST)
     return Region(run_id, slot.seq, start, last, _text(run_id, plan, slot), tags, closed)
 
 
-def end_unknown(lost: Region) -> Region:
-    """The closed form of a region that a lost controller left open: its last known end, tagged as such."""
+def end_unknown(lost: Region, last_seen: datetime | None = None) -> Region:
+    """The closed form of a region that a lost controller left open, tagged as such.
+
+    Its end is `last_seen`, the controller's last sign of life, else the bounded end that it was given.
+    """
     if END_UNKNOWN in lost.tags:
         return replace(lost, closed=True)
+    end = max(min(lost.end, last_seen or lost.end), lost.start + _LEAST)
     text = f"{lost.text}<br>end unknown: the controller was lost"
-    return replace(lost, closed=True, text=text, tags=clean_tags((*lost.tags, END_UNKNOWN)))
+    return replace(lost, closed=True, end=end, text=text, tags=clean_tags((*lost.tags, END_UNKNOWN)))
 
 
 def identity_tags(run_id: str, seq: int) -> tuple[str, str]:

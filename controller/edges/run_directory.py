@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import logging
 import os
 import re
 import shutil
@@ -15,6 +16,8 @@ from typing import IO, Any
 from controller.edges.ownership import Ownership, own
 from controller.edges.plain_json import line
 from controller.ports import Clock, EdgeError
+
+log = logging.getLogger(__name__)
 
 JOURNAL = "journal.jsonl"
 ENDED = "ended"
@@ -62,9 +65,11 @@ class RunsFolder:
             raise EdgeError(f"could not create {folder}: {error}; make the runs folder writable") from error
 
     def dangling(self) -> Sequence[Path]:
-        """Folders of runs that were begun and never brought to their end: their controller was lost."""
-        begun = sorted(journal.parent for journal in self.path.glob(f"*/{JOURNAL}"))
-        return [folder for folder in begun if not any(ENDED in entry for entry in read_journal(folder))]
+        """Folders of runs that were begun and never brought to their end: their controller was lost.
+
+        A journal that cannot be read is left alone, with a warning: one damaged run must not stop all others.
+        """
+        return [journal.parent for journal in sorted(self.path.glob(f"*/{JOURNAL}")) if _dangles(journal.parent)]
 
     def close(self) -> None:
         """Let another controller own it."""
@@ -139,6 +144,28 @@ def read_journal(folder: Path) -> list[dict[str, Any]]:
             raise EdgeError(f"could not read {path}: line {number} is not an entry of a journal")
         entries.append(entry)
     return entries
+
+
+def _dangles(folder: Path) -> bool:
+    try:
+        if ENDED in _last_entry(folder / JOURNAL):
+            return False
+        return not any(ENDED in entry for entry in read_journal(folder))
+    except (EdgeError, OSError) as error:
+        log.warning("a run was passed over when looking for lost ones: %s", error)
+        return False
+
+
+def _last_entry(path: Path) -> Mapping[str, Any]:
+    """The last whole line if it is short, as that of an ended run is: spares reading whole journals."""
+    with path.open("rb") as file:
+        file.seek(max(path.stat().st_size - 4096, 0))
+        tail = file.read().split(b"\n")
+    try:
+        entry = json.loads(tail[-2]) if len(tail) > 2 else {}
+    except ValueError:
+        return {}
+    return entry if isinstance(entry, dict) else {}
 
 
 def _whole(path: Path) -> int:

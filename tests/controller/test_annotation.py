@@ -78,6 +78,9 @@ def test_a_lost_region_is_closed_at_its_last_known_end_and_says_so() -> None:
     assert END_UNKNOWN in closed.tags
     assert "end unknown" in closed.text
     assert end_unknown(closed) == closed
+    assert end_unknown(lost, START + timedelta(seconds=31)).end == START + timedelta(seconds=31)
+    assert end_unknown(lost, START + timedelta(hours=1)).end == lost.end
+    assert end_unknown(lost, START - timedelta(hours=1)).end == START + timedelta(milliseconds=1)
 
 
 def test_the_longest_region_has_room_for_the_unknown_end() -> None:

@@ -17,7 +17,7 @@ from controller.edges.rehearsal import RehearsalClock, RehearsalStore
 from controller.ports import Series
 from tests.controller.edges.pages import Page, serving
 from tests.controller.edges.real_prometheus import running
-from tests.needs import need
+from tests.prometheus.binaries import every, path
 
 START = datetime(2030, 1, 1, tzinfo=UTC)
 
@@ -57,9 +57,10 @@ def wait(holds: Callable[[], bool]) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_comes_back_whole_in_another_prometheus(tmp_path: Path) -> None:
+@pytest.mark.parametrize("program", every("prometheus"))
+def test_a_run_comes_back_whole_in_another_prometheus(tmp_path: Path, program: str) -> None:
     """Also: what is published is scraped, what is withdrawn is forgotten, and both are seen through the store."""
-    promtool = need("promtool")
+    promtool = Path(path(program)).with_name("promtool")
     scrapes = 0
 
     def page(_method: str, _path: str, _body: bytes) -> Page:
@@ -68,7 +69,7 @@ def test_a_run_comes_back_whole_in_another_prometheus(tmp_path: Path) -> None:
         return Page(SCRAPED.replace("NN", str(scrapes)), kind="text/plain; version=0.0.4")
 
     start = datetime.now(UTC) - timedelta(seconds=1)
-    with serving(page) as exporter, running(tmp_path / "one") as store:
+    with serving(page) as exporter, running(tmp_path / "one", program) as store:
         discovery = FileDiscovery(tmp_path / "one" / "targets")
         assert store.active_targets("loadgen") == {}
         discovery.publish("loadgen", exporter.url.removeprefix("http://"), {"plan": "demo"})
@@ -87,7 +88,7 @@ def test_a_run_comes_back_whole_in_another_prometheus(tmp_path: Path) -> None:
     text.write_bytes(gzip.decompress(exported))
     command = [promtool, "tsdb", "create-blocks-from", "openmetrics", str(text), str(tmp_path / "two" / "data")]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
-    with running(tmp_path / "two") as store:
+    with running(tmp_path / "two", program) as store:
         assert values(store, start, end) == before
     assert len(before) >= 13
     assert {repr(math.nan), "inf", "-inf", "5e-324"} <= {value for points in before.values() for _, value in points}

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from controller.edges.prometheus_http import PrometheusHttp
-from tests.needs import need
+from tests.prometheus.binaries import path
 
 CONFIG = """
 global: {{scrape_interval: 500ms, scrape_timeout: 400ms}}
@@ -27,9 +27,9 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[PrometheusHttp]:
-    """Data in `folder/data`, targets in `folder/targets`."""
-    program = need("prometheus")
+def running(folder: Path, program: str = "prometheus") -> Iterator[PrometheusHttp]:
+    """Data in `folder/data`, targets in `folder/targets`; `program` is a path, or a name that must be on PATH."""
+    program = path(program)
     (folder / "targets").mkdir(parents=True, exist_ok=True)
     (folder / "prometheus.yml").write_text(CONFIG.format(targets=folder / "targets"))
     url = f"http://127.0.0.1:{free_port()}"

@@ -124,6 +124,21 @@ def test_runs_without_an_end_are_found(runs: RunsFolder) -> None:
     assert [folder.name for folder in runs.dangling()] == ["a", "c"]
     (runs.path / "d" / JOURNAL).write_bytes((runs.path / "d" / JOURNAL).read_bytes()[:-1])
     assert [folder.name for folder in runs.dangling()] == ["a", "c", "d"]
+    (runs.path / "b" / JOURNAL).write_bytes(b"\xff\n" + b'{"n": 1}\n')
+    assert [folder.name for folder in runs.dangling()] == ["a", "c", "d"]
+
+
+def test_a_long_journal_that_has_an_end_is_known_by_its_end(runs: RunsFolder) -> None:
+    run = runs.create("long")
+    for number in range(50):
+        run.journal({"n": number, "text": "x" * 200})
+    assert [folder.name for folder in runs.dangling()] == ["long"]
+    run.journal({"ended": "completed"})
+    run.close()
+    assert runs.dangling() == []
+    path = run.path / JOURNAL
+    path.write_bytes(b"nonsense that nobody has to read" + path.read_bytes())
+    assert runs.dangling() == []
 
 
 def test_a_run_does_not_begin_on_a_full_disk(tmp_path: Path) -> None:
