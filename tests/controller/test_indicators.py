@@ -123,7 +123,7 @@ def test_one_stall_in_a_closed_loop_shows_in_the_maximum_only() -> None:
 
 def test_the_order_of_counting_cannot_be_seen_in_any_digit() -> None:
     rolls = dice(8)
-    latencies = [rolls.lognormvariate(2, 1) for _ in range(500)]
+    latencies = [rolls.lognormvariate(3, 2) for _ in range(300)]
     first = window_indicators([a_batch(ok=latencies)], 1.0)
     for _ in range(20):
         rolls.shuffle(latencies)
