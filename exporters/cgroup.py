@@ -47,13 +47,24 @@ class _Mount:
     base: Path
 
 
-def find(controller: Controller, proc: Path = PROC, cgroup: Path = CGROUP) -> Group | None:
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The cgroup mounts of the machine and where this process is in each; read once for several questions."""
+
+    mounts: tuple[_Mount, ...]
+    own: dict[str, str]
+
+
+def read_layout(proc: Path = PROC, root: Path = CGROUP) -> Layout:
+    """Read the tables under `proc`; without a mount table, look at the usual places under `root`."""
+    return Layout(_mounts(proc, root) or _guess(root), _own_paths(proc))
+
+
+def find(controller: Controller, layout: Layout) -> Group | None:
     """The cgroup of this process that `controller` acts on; None when the layout is unknown."""
-    mounts = _mounts(proc, cgroup) or _guess(cgroup)
-    paths = _own_paths(proc)
-    for mount in sorted(mounts, key=lambda mount: mount.version):  # a controller sits in 1 or in 2, never in both
+    for mount in sorted(layout.mounts, key=lambda mount: mount.version):  # a controller is in 1 or in 2, never in both
         if mount.version == 2 or controller in mount.controllers:
-            path = paths.get("" if mount.version == 2 else controller, mount.root)
+            path = layout.own.get("" if mount.version == 2 else controller, mount.root)
             return Group(mount.version, path, _folders(mount, path))
     return None
 
@@ -68,7 +79,7 @@ def memory_limit(group: Group) -> Limit | None:
     return _tightest(group, _memory_v1 if group.version == 1 else _memory_v2)
 
 
-def cpu_seconds(group: Group, folder: Path, proc: Path = PROC, cgroup: Path = CGROUP) -> float | None:
+def cpu_seconds(group: Group, folder: Path, layout: Layout) -> float | None:
     """CPU time used within `folder`, one of the CPU group's folders, since it was made; None when unknown.
 
     Version 1 keeps it in another controller, `cpuacct`, mounted beside `cpu` or together with it.
@@ -77,7 +88,7 @@ def cpu_seconds(group: Group, folder: Path, proc: Path = PROC, cgroup: Path = CG
         used = read_numbers(folder / "cpu.stat").get("usage_usec")
         return None if used is None else used / 1e6
     depth = group.folders.index(folder)
-    accounting = find("cpuacct", proc, cgroup)
+    accounting = find("cpuacct", layout)
     if accounting is None or accounting.path != group.path or depth >= len(accounting.folders):
         return None
     used = read_number(accounting.folders[depth] / "cpuacct.usage")
@@ -148,28 +159,26 @@ def _own_paths(proc: Path) -> dict[str, str]:
     return paths
 
 
-def _mounts(proc: Path, cgroup: Path) -> tuple[_Mount, ...]:
-    """The cgroup mounts from `/proc/self/mountinfo`, moved under `cgroup`."""
+def _mounts(proc: Path, root: Path) -> tuple[_Mount, ...]:
+    """The cgroup mounts from `/proc/self/mountinfo`, moved under `root`."""
     found = []
     for line in (read_text(proc / "self" / "mountinfo") or "").splitlines():
-        before, _, after = line.partition(" - ")
-        kind, words = after.split(" ", 1)[0], before.split(" ")
-        if kind not in ("cgroup", "cgroup2") or len(words) < 5:
+        before, cgroup, after = line.partition(" - cgroup")
+        words = before.split(" ")
+        if not cgroup or len(words) < 5 or not f"{words[4]}/".startswith(f"{CGROUP}/"):
             continue
-        if not PurePosixPath(words[4]).is_relative_to(CGROUP):
-            continue
-        base = cgroup / PurePosixPath(words[4]).relative_to(CGROUP)
-        controllers = frozenset(after.rsplit(" ", 1)[-1].split(",")) if kind == "cgroup" else frozenset[str]()
-        found.append(_Mount(1 if kind == "cgroup" else 2, controllers, words[3], base))
+        version: Literal[1, 2] = 2 if after.startswith("2 ") else 1
+        controllers = frozenset(after.rsplit(" ", 1)[-1].split(",")) if version == 1 else frozenset[str]()
+        found.append(_Mount(version, controllers, words[3], root / words[4].removeprefix(str(CGROUP)).lstrip("/")))
     return tuple(found)
 
 
-def _guess(cgroup: Path) -> tuple[_Mount, ...]:
+def _guess(root: Path) -> tuple[_Mount, ...]:
     """The usual places, for a tree without a mount table."""
     names: tuple[Controller, ...] = ("cpu", "cpuacct", "memory")
-    if any((cgroup / name).exists() for name in ("cgroup.controllers", "cpu.max", "memory.max", "cpu.stat")):
-        return (_Mount(2, frozenset(), "/", cgroup),)
-    return tuple(_Mount(1, frozenset({n}), "/", cgroup / n) for n in names if (cgroup / n).is_dir())
+    if any((root / name).exists() for name in ("cgroup.controllers", "cpu.max", "memory.max", "cpu.stat")):
+        return (_Mount(2, frozenset(), "/", root),)
+    return tuple(_Mount(1, frozenset({n}), "/", root / n) for n in names if (root / n).is_dir())
 
 
 def _folders(mount: _Mount, path: str) -> tuple[Path, ...]:

@@ -58,9 +58,10 @@ class ProcessReading:
 def read_process(proc: Path = cgroup.PROC, root: Path = cgroup.CGROUP) -> ProcessReading:
     """Read this process; the clock is `time.process_time`, because tick counters step by 10 ms."""
     quota = group_seconds = None
-    if (group := cgroup.find("cpu", proc, root)) and (limit := cgroup.cpu_limit(group)):
+    layout = cgroup.read_layout(proc, root)
+    if (group := cgroup.find("cpu", layout)) and (limit := cgroup.cpu_limit(group)):
         quota = limit.value
-        group_seconds = cgroup.cpu_seconds(group, limit.folder, proc, root)
+        group_seconds = cgroup.cpu_seconds(group, limit.folder, layout)
     return ProcessReading(time.process_time(), psutil.Process().memory_info().rss, quota, group_seconds)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from exporters import cgroup
-from exporters.cgroup import Controller, Group, Limit
+from exporters.cgroup import Controller, Group, Layout, Limit
 from exporters.family import Family, many, single
 from exporters.names import host as names
 
@@ -49,9 +49,10 @@ class ContainerReading:
 
 def read_container(proc: Path, root: Path) -> ContainerReading:
     """Read this process's cgroups below `root`, found by the tables under `proc`."""
-    cpu, memory = cgroup.find("cpu", proc, root), cgroup.find("memory", proc, root)
+    layout = cgroup.read_layout(proc, root)
+    cpu, memory = cgroup.find("cpu", layout), cgroup.find("memory", layout)
     return ContainerReading(
-        cpu=None if cpu is None else _cpu(cpu, proc, root),
+        cpu=None if cpu is None else _cpu(cpu, layout),
         memory=None if memory is None else _memory(memory),
     )
 
@@ -90,7 +91,7 @@ def _memory_families(view: MemoryView) -> tuple[Family, ...]:
     )
 
 
-def _cpu(group: Group, proc: Path, root: Path) -> CpuView:
+def _cpu(group: Group, layout: Layout) -> CpuView:
     limit = cgroup.cpu_limit(group)
     folder = _binding(group, limit)
     numbers = cgroup.read_numbers(folder / "cpu.stat")
@@ -100,7 +101,7 @@ def _cpu(group: Group, proc: Path, root: Path) -> CpuView:
         version=group.version,
         path=_path(group, folder),
         quota_cores=None if limit is None else limit.value,
-        seconds=cgroup.cpu_seconds(group, folder, proc, root),
+        seconds=cgroup.cpu_seconds(group, folder, layout),
         periods=numbers.get("nr_periods"),
         throttled_periods=numbers.get("nr_throttled"),
         throttled_seconds=None if throttled is None else throttled / per_second,

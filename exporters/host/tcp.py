@@ -54,7 +54,9 @@ def read_tcp(proc: Path) -> TcpReading | None:
     sockets: Table = {}
     for name in ("sockstat", "sockstat6"):
         sockets |= _pairs(read_text(proc / "net" / name) or "")
-    counters = _columns(read_text(proc / "net/snmp") or "") | _columns(read_text(proc / "net/netstat") or "")
+    counters = _columns(read_text(proc / "net/snmp") or "", "Tcp") | _columns(
+        read_text(proc / "net/netstat") or "", "TcpExt"
+    )
     bounds = (read_text(proc / "sys/net/ipv4/ip_local_port_range") or "").split()
     ports = int(bounds[1]) - int(bounds[0]) + 1 if len(bounds) == 2 else None
     return TcpReading(sockets, counters, ports)
@@ -82,12 +84,9 @@ def _pairs(text: str) -> Table:
     return found
 
 
-def _columns(text: str) -> Table:
-    """Pairs of lines: one with names, one with numbers, both after the same protocol."""
-    found = {}
-    lines = text.splitlines()
-    for header, numbers in zip(lines[::2], lines[1::2], strict=False):
-        protocol, _, columns = header.partition(":")
-        for name, value in zip(columns.split(), numbers.partition(":")[2].split(), strict=True):
-            found[protocol, name] = int(value)
-    return found
+def _columns(text: str, protocol: str) -> Table:
+    """A pair of lines after the same protocol: one with names, one with numbers."""
+    names_and_numbers = [line.split()[1:] for line in text.splitlines() if line.startswith(f"{protocol}:")]
+    if len(names_and_numbers) != 2:
+        return {}
+    return {(protocol, name): int(value) for name, value in zip(*names_and_numbers, strict=True)}
