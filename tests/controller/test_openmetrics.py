@@ -86,7 +86,7 @@ def test_a_run_comes_back_whole_in_another_prometheus(tmp_path: Path, program: s
         assert counted.value == max(float(value) for _, value in before[_key(before, "some_requests_total")])
     text = tmp_path / "series.om"
     text.write_bytes(gzip.decompress(exported))
-    command = [promtool, "tsdb", "create-blocks-from", "openmetrics", str(text), str(tmp_path / "two" / "data")]
+    command = [str(promtool), "tsdb", "create-blocks-from", "openmetrics", str(text), str(tmp_path / "two" / "data")]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
     with running(tmp_path / "two", program) as store:
         assert values(store, start, end) == before
