@@ -19,6 +19,9 @@ class Reply(Protocol):
     def __call__(self, status: int, body: bytes, content_type: bytes) -> bool:
         """Send `body` with the protocol's status number; False if the client is gone."""
 
+    def drop(self) -> None:
+        """Send nothing and leave the client alone."""
+
 
 class Call:
     """Moments are seconds of the monotonic clock: `arrival` read completely, `start` let into service, `session` handed

@@ -82,7 +82,7 @@ def check_batching(parameters: BatchingParameters) -> BatchingParameters:
 
 
 def _with_defaults(file: config_pb2.BatchingParameters) -> BatchingParameters:
-    standard = BatchingParameters(num_batch_threads=len(os.sched_getaffinity(0)))
+    standard = BatchingParameters(num_batch_threads=_processors())
     limit = file.max_batch_size.value if file.HasField("max_batch_size") else standard.max_batch_size
     splitting = file.enable_large_batch_splitting.value
     queue = file.max_enqueued_batches.value if file.HasField("max_enqueued_batches") else standard.max_enqueued_batches
@@ -99,6 +99,11 @@ def _with_defaults(file: config_pb2.BatchingParameters) -> BatchingParameters:
             file.max_execution_batch_size.value if splitting and file.HasField("max_execution_batch_size") else limit
         ),
     )
+
+
+def _processors() -> int:
+    """Processors this process may use; the real server's default number of batch threads."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _parse(path: Path, message: Read) -> Read:

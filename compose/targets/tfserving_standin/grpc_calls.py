@@ -132,6 +132,9 @@ class _Answer:
         self._arrived.set_result((status, body))
         return True
 
+    def drop(self) -> None:
+        self(Code.UNAVAILABLE, b"dropped by the stand-in's script", b"")
+
     async def sent(self, context: Context) -> bytes:
         status, body = await self._arrived
         if status == Code.OK:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -28,6 +29,8 @@ class Ledger:
         self._undelivered = 0
         self._in_flight: set[Call] = set()
         self._paths: dict[str, str] = {}
+        self.broken: OSError | None = None
+        """Why the log could not be written, once it could not; it is incomplete then."""
         self.interrupted = 0
         """Connections lost in the middle of a request, which was therefore never received."""
         self.note("started", time.monotonic(), log="Stagelight TF Serving stand-in", version=1)
@@ -60,8 +63,11 @@ class Ledger:
         self._offset = time.time() - time.monotonic()
         if self._file is not None and self._lines:
             lines, self._lines = self._lines, []
-            self._file.write("\n".join(lines) + "\n")
-            self._file.flush()
+            try:
+                self._file.write("\n".join(lines) + "\n")
+                self._file.flush()
+            except OSError as error:
+                self.broken = error
 
     def close(self, moment: float) -> None:
         """Log the requests that will get no answer, then the sums, and close the file."""
@@ -72,7 +78,8 @@ class Ledger:
         self.note("stopped", moment, **sums)
         self.flush()
         if self._file is not None:
-            self._file.close()
+            with suppress(OSError):  # what could not be written has been noted in `broken`
+                self._file.close()
             self._file = None
 
     def counts(self) -> dict[str, Any]:

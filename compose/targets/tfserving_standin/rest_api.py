@@ -6,7 +6,7 @@ from .call import Call, Wire
 from .codes import Code, Failure
 from .control import Control
 from .http_answers import HTML, NO_TYPE, error_page
-from .http_connection import HttpRequest
+from .http_request import HttpRequest
 from .ledger import Ledger
 from .metric_page import CONTENT_TYPE, MetricPage
 from .rest_answers import error_answer, metadata_answer, status_answer

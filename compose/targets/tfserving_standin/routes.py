@@ -14,6 +14,7 @@ INFERENCE = re.compile(
 )
 STATUS = re.compile(r"/v1/models(?:/([^/:]+))?(?:/versions/([0-9]+)|/labels/([^/:]+))?(?:/(metadata))?", re.IGNORECASE)
 LARGEST_VERSION = 2**63 - 1
+CACHED_LENGTH = 256
 INFERENCES = frozenset({"predict", "classify", "regress"})
 
 
@@ -38,9 +39,13 @@ def is_api(target: str) -> bool:
     return target[:4].lower() == "/v1/"
 
 
-@lru_cache(maxsize=4096)
 def route(method: str, target: str) -> Route:
     """The route of a request target (path and query: the real server looks at both)."""
+    return _route(method, target) if len(target) <= CACHED_LENGTH else _route.__wrapped__(method, target)
+
+
+@lru_cache(maxsize=4096)
+def _route(method: str, target: str) -> Route:
     if method == "OPTIONS":
         return Route("options")
     match method:

@@ -54,13 +54,17 @@ def _code(value: object) -> Code:
 
 
 class ErrorBurst(Part):
-    """A share of the inference requests fails at once (or `after` a while) with a canonical code."""
+    """A share of the inference requests fails at once (or `after` a while) with a canonical code.
+
+    With `drop` it gets no answer at all: the connection is closed (gRPC cannot do that for one call and fails it).
+    """
 
     code: Annotated[Code, BeforeValidator(_code)] = Code.UNAVAILABLE
     share: Annotated[float, Field(gt=0, le=1)] = 1.0
     start: Annotated[Seconds, Field(alias="from")] = 0.0
     duration: Annotated[Seconds, Field(alias="for")] = float("inf")
     after: Seconds = 0.0
+    drop: bool = False
 
 
 class Loading(Part):

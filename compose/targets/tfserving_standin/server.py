@@ -39,7 +39,7 @@ GRPC_OPTIONS = (
 
 
 class StartError(Exception):
-    """The stand-in cannot start; the message says why and what to do."""
+    """The stand-in cannot start or go on; the message says why and what to do."""
 
 
 class StandIn:
@@ -48,6 +48,8 @@ class StandIn:
     def __init__(self, options: Options) -> None:
         """Read the configuration files and open the log. Raises Failure or StartError."""
         self._options = options
+        self.ended = asyncio.Event()
+        """Set when it is time to stop."""
         self._page_path = read_monitoring(options.monitoring_file)
         batching = read_batching(options.enable_batching, options.batching_file)
         self._loop = asyncio.get_running_loop()
@@ -94,6 +96,12 @@ class StandIn:
         self._site.close()
         if self._grpc is not None:
             await self._grpc.stop(None)
+
+    def check_log(self) -> None:
+        """Raises StartError if the log is incomplete: a log that cannot be trusted ends the stand-in."""
+        if self._ledger.broken is not None:
+            reason = self._ledger.broken.strerror
+            raise StartError(f"could not write the log {self._options.log}: {reason}; it is incomplete")
 
     def _make_site(self) -> Site:
         options = self._options
@@ -157,6 +165,8 @@ class StandIn:
 
     def _flush_log(self) -> None:
         self._ledger.flush()
+        if self._ledger.broken is not None:
+            self.ended.set()
         self._loop.call_later(FLUSH_SECONDS, self._flush_log)
 
     def _follow_folder(self) -> None:
@@ -166,14 +176,13 @@ class StandIn:
 
 
 async def serve(options: Options) -> None:
-    """Run until SIGTERM or SIGINT. Raises Failure or StartError if it cannot start."""
+    """Run until SIGTERM or SIGINT. Raises Failure or StartError if it cannot start or go on."""
     loop = asyncio.get_running_loop()
-    end = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, end.set)
     stand_in = StandIn(options)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stand_in.ended.set)
     starting = asyncio.ensure_future(stand_in.start())
-    ended = asyncio.ensure_future(end.wait())
+    ended = asyncio.ensure_future(stand_in.ended.wait())
     try:
         await asyncio.wait((starting, ended), return_when=asyncio.FIRST_COMPLETED)
         if starting.done():
@@ -184,3 +193,4 @@ async def serve(options: Options) -> None:
         starting.cancel()
         ended.cancel()
         await stand_in.stop()
+    stand_in.check_log()

@@ -48,7 +48,10 @@ class Service:
         """Take an inference request: `work` begins when the gate lets it, `refuse` answers it if it never does."""
         now = call.arrival
         if self._behaviour.script.errors and (burst := self._behaviour.refusal(now)) is not None:
-            refuse(call, Failure(burst.code, SCRIPTED), now + burst.after)
+            if burst.drop:
+                self._alarms.at(now + burst.after, partial(self._drop, call))
+            else:
+                refuse(call, Failure(burst.code, SCRIPTED), now + burst.after)
             return
         if self._gate.open:
             work(call)
@@ -76,6 +79,10 @@ class Service:
         if call.admitted:
             self._gate.leave()
             self._admit()
+
+    def _drop(self, call: Call) -> None:
+        call.reply.drop()
+        self._ledger.answered(call, 0, Code.UNAVAILABLE, time.monotonic(), delivered=False)
 
     def _count(self, call: Call, code: Code, now: float) -> None:
         page = self._page

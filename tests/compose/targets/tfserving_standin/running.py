@@ -80,6 +80,14 @@ class StandIn:
         found: dict[str, Any] = self.get("/standin/counts").json()
         return found
 
+    def settled(self) -> dict[str, Any]:
+        """Its counts once no request is on its way any more."""
+        ends = time.monotonic() + 10
+        while (counts := self.counts())["in_flight"]:
+            assert time.monotonic() < ends, counts
+            time.sleep(0.02)
+        return counts
+
     def script(self, script: dict[str, Any]) -> None:
         """Start a script."""
         answer = self.post("/standin/script", script)

@@ -19,7 +19,7 @@ def together(stand_in: StandIn, bodies: list[object]) -> list[Answer]:
 
 def test_requests_share_batches_and_the_page_shows_it(tmp_path: Path) -> None:
     parameters = """
-        max_batch_size { value: 8 }  batch_timeout_micros { value: 200000 }  num_batch_threads { value: 1 }
+        max_batch_size { value: 8 }  batch_timeout_micros { value: 1000000 }  num_batch_threads { value: 1 }
         allowed_batch_sizes: 4  allowed_batch_sizes: 8
     """
     with a_stand_in(*monitored(tmp_path), *batched(tmp_path, parameters)) as stand_in:
@@ -36,13 +36,13 @@ def test_requests_share_batches_and_the_page_shows_it(tmp_path: Path) -> None:
     assert samples[f'{SESSION}queuing_latency_count{{thread_pool_name=""}}'] == 9
     queued = samples[f'{SESSION}queuing_latency_sum{{thread_pool_name=""}}']
     runtime = samples[':tensorflow:serving:runtime_latency_sum{model_name="m",API="Predict",runtime="TF1"}']
-    assert 200_000 <= queued <= runtime, "the runtime includes the time in the queue"
+    assert 1_000_000 <= queued <= runtime, "the runtime includes the time in the queue"
 
 
 def test_a_full_queue_is_503_and_a_run_takes_its_thread(tmp_path: Path) -> None:
     parameters = "max_batch_size { value: 1 } max_enqueued_batches { value: 2 } num_batch_threads { value: 1 }"
     log = tmp_path / "log.jsonl"
-    options = ("--latency", "constant:100ms", "--log", str(log))
+    options = ("--latency", "constant:500ms", "--log", str(log))
     with a_stand_in(*batched(tmp_path, parameters), *options) as stand_in:
         answers = stand_in.predict_at_once(8)
         stand_in.stop()
@@ -54,8 +54,8 @@ def test_a_full_queue_is_503_and_a_run_takes_its_thread(tmp_path: Path) -> None:
         refused[0].json()["error"].startswith("The batch scheduling queue to which this task was submitted is full; ")
     )
     runs = sorted(line["run"] for line in served)
-    assert all(later - earlier >= 0.0999 for earlier, later in pairwise(runs)), "one after the other"
-    assert all(abs(line["taken"] - 0.1) < 0.05 for line in served)
+    assert all(later - earlier >= 0.4999 for earlier, later in pairwise(runs)), "one after the other"
+    assert all(abs(line["taken"] - 0.5) < 0.2 for line in served)
 
 
 def test_running_past_the_deadline_is_504_and_waiting_past_it_429(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_running_past_the_deadline_is_504_and_waiting_past_it_429(tmp_path: Path
     with a_stand_in(*batched(tmp_path, parameters), *options) as stand_in:
         late = stand_in.predict()
         assert (late.status, late.json()["error"]) == (504, "Timed out waiting for notification")
-        stand_in.script({"freezes": [{"at": 0, "for": "500ms"}]})
+        stand_in.script({"freezes": [{"at": 0, "for": "1500ms"}]})
         answers = stand_in.predict_at_once(3)
     found = sorted((answer.status, answer.json().get("error")) for answer in answers)
     waited = "Run() timeout exceeded while waiting in batching queue"
@@ -72,7 +72,7 @@ def test_running_past_the_deadline_is_504_and_waiting_past_it_429(tmp_path: Path
 
 
 def test_one_request_of_another_shape_fails_the_whole_batch(tmp_path: Path) -> None:
-    parameters = "max_batch_size { value: 2 } batch_timeout_micros { value: 500000 }"
+    parameters = "max_batch_size { value: 2 } batch_timeout_micros { value: 2000000 }"
     short = {"instances": [ROW[:3]]}
     with a_stand_in(*batched(tmp_path, parameters), *monitored(tmp_path)) as stand_in:
         answers = together(stand_in, [{"instances": [ROW]}, short])

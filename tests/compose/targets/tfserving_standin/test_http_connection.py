@@ -123,8 +123,7 @@ def test_clients_that_leave_are_counted_as_what_they_were(stand_in: StandIn, bef
         time.sleep(0.05)
         client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         client.close()
-    time.sleep(0.4)
-    counts = stand_in.counts()
+    counts = stand_in.settled()
     assert counts["interrupted"] == earlier["interrupted"] + 1, "one left before its request was complete"
     assert counts["undelivered"] == earlier["undelivered"] + 1, "the other before its answer"
     assert answered(stand_in, before) == {("predict", 200): 1}

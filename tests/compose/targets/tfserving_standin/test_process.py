@@ -78,6 +78,15 @@ def test_a_log_that_cannot_be_written_is_named() -> None:
     )
 
 
+def test_a_full_disk_ends_it_because_its_log_would_lie() -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("this system has no /dev/full")
+    code, output = refused("--log", str(full))
+    assert code == 1
+    assert "could not write the log /dev/full: No space left on device; it is incomplete" in output
+
+
 def test_a_folder_of_versions_is_followed(tmp_path: Path) -> None:
     folder = tmp_path / "models"
     for name in ("3", "12", "notes"):
