@@ -81,8 +81,8 @@ class Panel:
     """One picture. `id` and `key` never change once published: links and stored series name them.
 
     `question` is what the reader wants to know and `bad` what they should worry about: one sentence each.
-    `colours` fixes the colour of series by their legend, whole or as a `/regular expression/`.
-    `show_name`: a stat shows the series' name, not its value.
+    `colours` fixes the colour of series by their legend, or of labels by their value.
+    `labels`: a stat shows the values of these labels, not the number, each in its colour.
     """
 
     id: int
@@ -102,7 +102,7 @@ class Panel:
     decimals: int | None = None
     no_value: str = "no data"
     stacked: bool = False
-    show_name: bool = False
+    labels: tuple[str, ...] = ()
 
     @property
     def description(self) -> str:

@@ -13,7 +13,7 @@ DATASOURCE = "datasource"
 
 PLAN = Variable("plan", "Plan", label_values(loadtest.RUN_INFO, "plan"))
 GENERATOR = Variable("generator", "Generator", label_values(loadgen.IN_FLIGHT, "instance"))
-SERVER = Variable("server", "Model server", label_values(tfserving.REQUESTS, "instance"))
+SERVER = Variable("server", "Server", label_values(tfserving.REQUESTS, "instance"))
 MODEL = Variable("model", "Model", label_values(tfserving.REQUESTS, "model_name"))
 HOST = Variable("host", "Host", label_values(host.CPU_CORES, "instance"))
 

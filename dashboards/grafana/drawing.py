@@ -27,7 +27,7 @@ def draw(panel: Panel, place: Place) -> core.Panel:
         "description": panel.description,
         "dataSource": DATA_SOURCE,
         "gridPos": core.GridPos(h=place.h, w=place.w, x=place.x, y=place.y),
-        "targets": [_target(query, panel.kind) for query in panel.queries],
+        "targets": [_target(query, panel) for query in panel.queries],
         "thresholds": [_step(step) for step in panel.thresholds],
         "maxDataPoints": None,
         "editable": False,
@@ -45,13 +45,14 @@ def draw(panel: Panel, place: Place) -> core.Panel:
             assert_never(panel.kind)
 
 
-def _target(query: Query, kind: Kind) -> core.Target:
+def _target(query: Query, panel: Panel) -> core.Target:
+    shape = "heatmap" if panel.kind is Kind.HEATMAP else "table" if panel.labels else "time_series"
     return core.Target(
         expr=query.expr,
         legendFormat=query.legend,
         refId=query.ref,
-        format="heatmap" if kind is Kind.HEATMAP else "time_series",
-        instant=kind is Kind.STAT,
+        format=shape,
+        instant=panel.kind is Kind.STAT,
         datasource=DATA_SOURCE,
     )
 
@@ -66,15 +67,31 @@ def _stat(panel: Panel, common: dict[str, Any]) -> core.Panel:
         format=panel.unit.value,
         decimals=panel.decimals,
         noValue=panel.no_value,
+        mappings=[*_label_colours(panel), _absence(panel)],
         color={"mode": "thresholds"},
         colorMode="value",
         graphMode="none",
         alignment="center",
+        orientation="horizontal",
         reduceCalc="lastNotNull",
-        textMode="name" if panel.show_name else "value",
-        overrides=_overrides(panel),
+        fields=f"/^({'|'.join(panel.labels)})$/" if panel.labels else "",
+        textMode="value",
+        overrides=[],
         extraJson={"options": {"percentChangeColorMode": "standard", "showPercentChange": False, "wideLayout": True}},
     )
+
+
+def _label_colours(panel: Panel) -> list[dict[str, object]]:
+    options = {name: {"color": colour, "text": name} for name, colour in panel.colours}
+    return [{"type": "value", "options": options}] if options else []
+
+
+def _absence(panel: Panel) -> dict[str, object]:
+    """No value is grey, so that it never looks like a good one."""
+    return {
+        "type": "special",
+        "options": {"match": "null+nan", "result": {"color": palette.DEAD, "text": panel.no_value}},
+    }
 
 
 def _lines(panel: Panel, common: dict[str, Any]) -> core.Panel:
@@ -83,7 +100,8 @@ def _lines(panel: Panel, common: dict[str, Any]) -> core.Panel:
         unit=panel.unit.value,
         valueMin=panel.minimum,
         valueDecimals=panel.decimals,
-        fillOpacity=30 if panel.stacked else 8,
+        lineWidth=0 if panel.stacked else Style().width,
+        fillOpacity=60 if panel.stacked else 0,
         showPoints="never",
         legendCalcs=["lastNotNull", "max"],
         legendDisplayMode="list",
@@ -96,12 +114,24 @@ def _lines(panel: Panel, common: dict[str, Any]) -> core.Panel:
             "fieldConfig": {
                 "defaults": {
                     "noValue": panel.no_value,
-                    "custom": {**AXIS, "axisBorderShow": False, "insertNulls": False, "lineStyle": {"fill": "solid"}},
+                    "custom": {
+                        **AXIS,
+                        "axisBorderShow": False,
+                        "axisSoftMax": _soft_top(panel),
+                        "insertNulls": False,
+                        "lineStyle": {"fill": "solid"},
+                    },
                 }
             },
             "options": {"legend": {"showLegend": True}, "tooltip": {"hideZeros": False}},
         },
     )
+
+
+def _soft_top(panel: Panel) -> float | None:
+    """High enough that the highest threshold is in sight."""
+    values = [step.value for step in panel.thresholds if step.value is not None]
+    return 1.05 * max(values) if values else None
 
 
 def _heatmap(panel: Panel, common: dict[str, Any]) -> core.Panel:
@@ -156,12 +186,11 @@ def _states(panel: Panel, common: dict[str, Any]) -> core.Panel:
         extraJson={
             "fieldConfig": {
                 "defaults": {
-                    "noValue": panel.no_value,
                     "unit": panel.unit.value,
                     "custom": {"axisPlacement": "left", "axisWidth": AXIS_WIDTH},
                 }
             },
-            "options": {"legend": {"calcs": [], "showLegend": True}, "tooltip": {"sort": "none"}},
+            "options": {"legend": {"calcs": [], "showLegend": False}, "tooltip": {"sort": "none"}},
         },
     )
 
@@ -177,9 +206,8 @@ def _overrides(panel: Panel) -> list[dict[str, object]]:
 
 
 def _coloured(name: str, colour: str) -> dict[str, object]:
-    matcher = "byRegexp" if name.startswith("/") else "byName"
     return {
-        "matcher": {"id": matcher, "options": name},
+        "matcher": {"id": "byName", "options": name},
         "properties": [{"id": "color", "value": {"fixedColor": colour, "mode": "fixed"}}],
     }
 
@@ -194,10 +222,10 @@ def _properties(style: Style) -> list[dict[str, object]]:
         found.append(("custom.fillOpacity", 0))
     if style.stepped:
         found.append(("custom.lineInterpolation", "stepAfter"))
-    if style.width != default.width:
-        found.append(("custom.lineWidth", style.width))
     if style.unstacked:
         found.append(("custom.stacking", {"group": "A", "mode": "none"}))
+    if style.unstacked or style.width != default.width:
+        found.append(("custom.lineWidth", style.width))
     if style.band_from:
         found += [("custom.fillBelowTo", style.band_from), ("custom.fillOpacity", 25)]
     elif style.width == 0:

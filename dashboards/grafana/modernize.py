@@ -6,6 +6,7 @@ in thresholds, and per query a doubled step that breaks the rate window; Grafana
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dashboards import palette
@@ -57,10 +58,16 @@ def _panel(panel: Json) -> Json:
     defaults["thresholds"]["steps"] = [
         {"color": step["color"], "value": step["value"]} for step in defaults["thresholds"]["steps"]
     ] or [{"color": palette.GOOD, "value": None}]
-    for mapping in defaults.get("mappings", ()):
-        for index, option in enumerate(mapping["options"].values()):
-            option["index"] = index
+    for index, result in enumerate(_mapped(defaults.get("mappings", ()))):
+        result["index"] = index
     return found
+
+
+def _mapped(mappings: Iterable[Json]) -> Iterator[Json]:
+    """The results of value mappings, in order: Grafana sorts them by a number that must not be null."""
+    for mapping in mappings:
+        options = mapping["options"]
+        yield from (options["result"],) if mapping["type"] == "special" else options.values()
 
 
 def _target(target: Json) -> Json:

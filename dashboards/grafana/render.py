@@ -103,7 +103,7 @@ def _metric_layer() -> dict[str, Any]:
         "expr": phase_starts(),
         "hide": False,
         "iconColor": palette.TEAL,
-        "name": "starts of phases, from metrics",
+        "name": "starts, from metrics",
         "step": "5s",
         "tagKeys": "stage,phase",
         "textFormat": "{{stage}}",

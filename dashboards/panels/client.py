@@ -66,6 +66,7 @@ LATENCY_HEATMAP = Panel(
     bad="a second band above the first one: two kinds of requests, or a queue that comes and goes.",
     unit=Unit.SECONDS,
     kind=Kind.HEATMAP,
+    height=9,
     queries=(Query("A", sum_by(rate(ANSWERED), "le"), "{{le}}"),),
 )
 

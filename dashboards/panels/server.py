@@ -68,6 +68,7 @@ HEATMAP = Panel(
     bad="mass moving up while the load stays. Steady mass in one bucket hides changes of up to 80 %.",
     unit=Unit.MICROSECONDS,
     kind=Kind.HEATMAP,
+    height=11,
     queries=(Query("A", sum_by(rate(buckets(tfserving.REQUEST_LATENCY, *INFERENCE)), "le"), "{{le}}", NO_SERVER),),
 )
 

@@ -92,7 +92,7 @@ def test_a_panel_says_what_it_asks_and_what_is_bad(panel: Panel) -> None:
 @every_panel
 def test_units_are_grafanas(panel: Panel) -> None:
     assert panel.unit.value in GRAFANA_UNITS
-    assert panel.unit is not Unit.PLAIN or panel.show_name or panel.states, "a panel of numbers needs a unit"
+    assert panel.unit is not Unit.PLAIN or panel.labels or panel.states, "a panel of numbers needs a unit"
 
 
 @every_board

@@ -25,7 +25,7 @@ type Target = {
   editorMode: "code";
   exemplar: boolean;
   expr: string;
-  format: "time_series" | "heatmap";
+  format: "time_series" | "heatmap" | "table";
   instant: boolean;
   legendFormat: string;
   range: boolean;
@@ -37,7 +37,7 @@ type Property<Custom> =
   | { [Key in keyof Custom & string]-?: { id: `custom.${Key}`; value: Plain<NonNullable<Custom[Key]>> } }[keyof Custom &
       string];
 
-type Matcher = { id: "byFrameRefID" | "byName" | "byRegexp"; options: string };
+type Matcher = { id: "byFrameRefID" | "byName"; options: string };
 
 type Drawn<Type extends string, Options, Custom> = Plain<
   Omit<schema.Panel, "datasource" | "fieldConfig" | "options" | "targets" | "type" | "id" | "title" | "gridPos">
