@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from types import TracebackType
 
 import requests
+from urllib3.exceptions import HTTPError, ReadTimeoutError
 
 from controller.edges.http_cause import cause, root
 
 CONNECT_SECONDS = 2.0
+ANSWER_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +64,35 @@ class Caller:
         headers = {"Content-Type": "application/json"} if body is not None else {}
         headers = {name: value for name, value in headers.items() if name not in self._session.headers}
         begun = time.perf_counter()
+        limits = (CONNECT_SECONDS, seconds)
         try:
-            answer = self._session.request(
-                method, url, data=body, headers=headers, timeout=(CONNECT_SECONDS, seconds), allow_redirects=False
-            )
+            with self._session.request(
+                method, url, data=body, headers=headers, timeout=limits, allow_redirects=False, stream=True
+            ) as answer:
+                content = _whole(answer, url, begun + CONNECT_SECONDS + seconds)
         except requests.ConnectTimeout as error:
             why = f"no connection to {url} within {CONNECT_SECONDS:g} s: start the server or change target.rest"
             raise NoAnswerError(why) from error
-        except requests.Timeout as error:
+        except (requests.Timeout, ReadTimeoutError) as error:
             raise NoAnswerError(f"no answer from {url} within {seconds:g} s", silent=True) from error
-        except requests.RequestException as error:
+        except (requests.RequestException, HTTPError) as error:
             raise NoAnswerError(_why(url, error)) from error
-        return Answer(answer.status_code, answer.content, answer.headers, time.perf_counter() - begun)
+        return Answer(answer.status_code, content, answer.headers, time.perf_counter() - begun)
 
 
-def _why(url: str, error: requests.RequestException) -> str:
+def _whole(answer: requests.Response, url: str, until: float) -> bytes:
+    """The body, however slowly it drips and however long it is: both have an end here."""
+    content = bytearray()
+    while piece := answer.raw.read1(65536, decode_content=True):
+        content += piece
+        if time.perf_counter() > until:
+            raise NoAnswerError(f"the answer from {url} did not end in time", silent=True)
+        if len(content) > ANSWER_BYTES:
+            raise NoAnswerError(f"the answer from {url} has more than {ANSWER_BYTES // 2**20} MiB")
+    return bytes(content)
+
+
+def _why(url: str, error: Exception) -> str:
     if isinstance(root(error), ConnectionRefusedError):
         return f"connection refused at {url}: start the server or change target.rest"
     return f"no usable answer from {url} ({cause(error)}): is a server of the target's kind there?"

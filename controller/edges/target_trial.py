@@ -20,6 +20,9 @@ TRIAL_SECONDS = 10.0
 FIRST_SECONDS = 30.0
 """A model that is used for the first time may initialise itself: it gets longer than the plan's timeout."""
 
+OTHER_SECONDS = 5.0
+"""The same for every further kind of payload."""
+
 
 @dataclass(frozen=True, slots=True)
 class Trial:
@@ -39,17 +42,15 @@ class Trial:
             return
         fit = True
         for number, body in enumerate(firsts, 1):
-            found = replace(
-                self._first(body, f"payload kind {number} of {len(firsts)}" if len(firsts) > 1 else "the payload"),
-                requests=1,
-            )
+            what = f"payload kind {number} of {len(firsts)}" if len(firsts) > 1 else "the payload"
+            limit = max(FIRST_SECONDS if number == 1 else OTHER_SECONDS, self._timeout)
+            found = replace(self._first(body, what, limit), requests=1)
             fit &= found.fit
             yield found
         if fit:
             yield self._trial([more[number % len(more)] for number in range(TRIAL_REQUESTS)])
 
-    def _first(self, body: bytes, what: str) -> Finding:
-        limit = max(FIRST_SECONDS, self._timeout)
+    def _first(self, body: bytes, what: str, limit: float) -> Finding:
         try:
             answer = self.caller.post(predict_url(self.plan), body, limit)
         except NoAnswerError as error:

@@ -1,12 +1,17 @@
 from __future__ import annotations
 
 import json
+import socket
+import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from controller.edges.target_answer import Wanted, look
+from controller.edges.target_call import Caller, NoAnswerError
 from controller.edges.target_http import TargetHttp
 from controller.plan import Payloads, Target, Workload
 from controller.ports import Finding
@@ -124,6 +129,28 @@ def test_rewritten_names_are_found_and_said_which(tmp_path: Path) -> None:
             found = TargetHttp().preflight(a_plan(target=target))[-1]
         assert found.severity == "warn"
         assert f"were rewritten (such as {name})" in found.sentence
+
+
+def test_an_answer_that_drips_for_ever_comes_to_an_end() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def drip() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(4096)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+                with suppress(OSError):
+                    for _ in range(500):
+                        connection.sendall(b"x")
+                        time.sleep(0.02)
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        begun = time.monotonic()
+        with Caller({}) as caller, pytest.raises(NoAnswerError, match="did not end in time"):
+            caller.get(f"http://127.0.0.1:{server.getsockname()[1]}/", 0.3)
+        assert time.monotonic() - begun < 6
+        thread.join()
 
 
 @pytest.mark.parametrize(
