@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.needs import need
+
+A, B = "GPU-aaaaaaaa", "GPU-bbbbbbbb"
+"""The UUIDs of the two devices that a script begins with."""
+
+FAST = ("gpu", "--interval", "100ms", "--deadline", "500ms")
+"""An exporter of GPUs alone that need not be waited for."""
 
 SOURCE = Path(__file__).with_name("nvml_standin.c")
 
@@ -39,6 +46,12 @@ class Standin:
         new = self.folder / "script.new"
         new.write_text("".join(f"{key} {what}\n" for key, what in lines.items()), encoding="ascii")
         new.replace(self.folder / "script")
+
+    def run(self, program: str) -> str:
+        """What a Python program prints that loads the stand-in as the driver's library."""
+        command = [sys.executable, "-c", program]
+        done = subprocess.run(command, env=self.environment, check=True, capture_output=True, text=True, timeout=60)
+        return done.stdout
 
     def calls(self, call: str) -> int:
         """How often the library got this call."""

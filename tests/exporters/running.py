@@ -53,6 +53,11 @@ def parse(page: str) -> Series:
     }
 
 
+def names(series: Series, prefix: str) -> set[str]:
+    """The names of a scrape that begin so."""
+    return {name for name, _ in series if name.startswith(prefix)}
+
+
 @contextmanager
 def an_exporter(*arguments: str, environment: Mapping[str, str] | None = None) -> Iterator[Exporter]:
     """Start, wait until it is ready, stop."""

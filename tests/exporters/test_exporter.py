@@ -42,7 +42,7 @@ def test_scrapes_share_one_sampling_and_answer_from_memory() -> None:
         series = exporter.series()
     assert series["exporter_scrapes_total", ()] == 40
     assert series["exporter_samples_total", (("collector", "host"),)] <= 2 + took / 0.5
-    assert series["exporter_scrape_duration_seconds", ()] < 0.1
+    assert series["exporter_scrape_duration_seconds", ()] < 0.5
 
 
 def test_it_says_what_it_costs() -> None:
@@ -60,7 +60,7 @@ def test_it_ends_clean_and_quick(number: signal.Signals) -> None:
         started = time.monotonic()
         exporter.process.send_signal(number)
         assert exporter.process.wait(timeout=5) == 0
-        assert time.monotonic() - started < 1.5
+        assert time.monotonic() - started < 3
 
 
 def test_once_prints_the_page_and_ends() -> None:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from exporters.family import Family
-from exporters.host import container, cpu, disk, load, memory, network, pressure, tcp
+from exporters.host import cpu, disk, load, memory, network, pressure, tcp
 from exporters.host.collector import host_collector
 from exporters.names import host as names
 from exporters.source import Result
-from tests.exporters.trees import a_cgroup_v1, a_cgroup_v2, write
+from tests.exporters.trees import SNAPSHOTS, a_cgroup_v2, samples, write
 
 FIXTURE = Path(__file__).with_name("fixtures") / "proc"
-SNAPSHOTS: dict[str, Any] = json.loads(Path(__file__).with_name("host_snapshots.json").read_text(encoding="utf-8"))
 
 
 def test_every_source_of_a_captured_machine_is_read(tmp_path: Path) -> None:
@@ -84,7 +80,7 @@ def test_network_counters_are_raw_and_a_vanished_device_ends_its_series(tmp_path
     for moment in ("t0", "t30"):
         reading = network.read_network(write(tmp_path, {"net/dev": _net_dev(SNAPSHOTS["net"][moment])}))
         assert reading is not None
-        found.append(_samples(network.families(reading)))
+        found.append(samples(network.families(reading)))
     assert found[0]["host_network_receive_bytes_total", "eth0"] == 4294960000
     assert found[1]["host_network_receive_bytes_total", "eth0"] == 2704  # the wrap is Prometheus's business
     assert ("host_network_receive_bytes_total", "veth12ab") in found[0]
@@ -96,7 +92,7 @@ def test_devices_are_bounded_and_the_rest_is_counted(tmp_path: Path) -> None:
     reading = network.read_network(write(tmp_path, {"net/dev": _net_dev(devices)}))
     assert reading is not None
     assert len(reading.devices) == network.MOST_DEVICES
-    assert _samples(network.families(reading))["host_devices_left_out", "network"] == 36
+    assert samples(network.families(reading))["host_devices_left_out", "network"] == 36
 
 
 def test_an_alias_with_a_colon_is_one_device(tmp_path: Path) -> None:
@@ -161,89 +157,6 @@ def test_readers_read_this_machine() -> None:
     assert ("TCP", "inuse") in sockets.sockets
 
 
-@pytest.mark.parametrize(
-    ("snapshot", "quota", "periods", "throttled_periods", "throttled_seconds"),
-    [
-        (("cgroup_v2", "t0"), 1.0, 100, 10, 0.5),
-        (("cgroup_v2", "t30"), 1.0, 400, 100, 5.0),
-        (("cgroup_v2_unlimited", "t0"), None, None, None, None),
-        (("cgroup_v1", "t0"), None, 0, 0, 0.0),
-        (("cgroup_v1", "t30"), 0.5, 300, 200, 12.0),
-    ],
-)
-def test_throttling_is_in_seconds_from_both_versions(
-    tmp_path: Path,
-    snapshot: tuple[str, str],
-    quota: float | None,
-    periods: int | None,
-    throttled_periods: int | None,
-    throttled_seconds: float | None,
-) -> None:
-    files = SNAPSHOTS[snapshot[0]][snapshot[1]]
-    a_tree = a_cgroup_v1 if snapshot[0] == "cgroup_v1" else a_cgroup_v2
-    view = container.read_container(*a_tree(tmp_path, "/", files)).cpu
-    assert view is not None
-    assert (view.quota_cores, view.periods, view.throttled_periods, view.throttled_seconds) == (
-        quota,
-        periods,
-        throttled_periods,
-        throttled_seconds,
-    )
-
-
-def test_a_bare_tree_without_tables_is_read_at_the_usual_places(tmp_path: Path) -> None:
-    root = write(tmp_path / "cgroup", SNAPSHOTS["cgroup_v1"]["t30"])
-    reading = container.read_container(tmp_path / "proc", root)
-    assert reading.cpu is not None
-    assert reading.memory is not None
-    assert (reading.cpu.quota_cores, reading.memory.limit) == (0.5, 536870912)
-
-
-def test_memory_without_a_limit_has_no_limit_series(tmp_path: Path) -> None:
-    for version, a_tree in (("cgroup_v1", a_cgroup_v1), ("cgroup_v2", a_cgroup_v2)):
-        reading = container.read_container(*a_tree(tmp_path / version, "/", SNAPSHOTS[version]["t0"]))
-        shown = _samples(container.families(reading))
-        assert not [key for key in shown if key[0] == "host_container_memory_limit_bytes"]
-
-
-def test_the_working_set_leaves_inactive_page_cache_out(tmp_path: Path) -> None:
-    v2 = {"memory.current": "1000\n", "memory.stat": "inactive_file 300\nactive_file 5\n"}
-    v1 = {
-        "memory/memory.usage_in_bytes": "1000\n",
-        "memory/memory.stat": "inactive_file 1\ntotal_inactive_file 300\n",
-    }
-    for reading in (
-        container.read_container(*a_cgroup_v2(tmp_path / "v2", "/", v2)),
-        container.read_container(*a_cgroup_v1(tmp_path / "v1", "/", v1)),
-    ):
-        assert reading.memory is not None
-        assert (reading.memory.usage, reading.memory.working_set) == (1000, 700)
-
-
-def test_where_an_ancestor_binds_its_counters_are_shown_under_its_path(tmp_path: Path) -> None:
-    files = {
-        "pod/cpu.max": "50000 100000\n",
-        "pod/cpu.stat": "usage_usec 9000000\nnr_periods 7\nnr_throttled 3\nthrottled_usec 250000\n",
-        "pod/app/cpu.max": "max 100000\n",
-        "pod/app/cpu.stat": "usage_usec 1000000\n",
-    }
-    reading = container.read_container(*a_cgroup_v2(tmp_path, "/pod/app", files))
-    shown = _samples(container.families(reading))
-    assert shown["host_container_cpu_throttled_seconds_total", "/pod"] == 0.25
-    assert shown["host_container_cpu_seconds_total", "/pod"] == 9.0
-
-
-def test_a_version_1_mount_that_shows_the_own_cgroup_as_its_root_is_understood(tmp_path: Path) -> None:
-    files = {
-        "cpu/cpu.cfs_quota_us": "150000\n",
-        "cpu/cpu.cfs_period_us": "100000\n",
-        "cpuacct/cpuacct.usage": "2000000000\n",
-    }
-    reading = container.read_container(*a_cgroup_v1(tmp_path, "/docker/abc", files, mounted="/docker/abc"))
-    assert reading.cpu is not None
-    assert (reading.cpu.quota_cores, reading.cpu.seconds, reading.cpu.path) == (1.5, 2.0, "/docker/abc")
-
-
 def _basic() -> dict[str, str]:
     return {
         "stat": "cpu 1 0 0 1\n",
@@ -259,9 +172,5 @@ def _net_dev(devices: dict[str, dict[str, int]]) -> str:
     return "Inter-| Receive | Transmit\n face |bytes\n" + "\n".join(rows) + "\n"
 
 
-def _samples(families: tuple[Family, ...]) -> dict[tuple[str, ...], float]:
-    return {(f.metric.name, *labels): value for f in families for labels, value in f.samples}
-
-
 def _values(results: tuple[Result, ...]) -> dict[tuple[str, ...], float]:
-    return {key: value for r in results for key, value in _samples(r.families).items()}
+    return {key: value for r in results for key, value in samples(r.families).items()}

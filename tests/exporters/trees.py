@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
+
+from exporters.family import Family
+
+SNAPSHOTS: dict[str, Any] = json.loads(Path(__file__).with_name("host_snapshots.json").read_text(encoding="utf-8"))
+"""Two readings of kernel files thirty seconds apart."""
 
 Tree = tuple[Path, Path]
 """The `/proc` and the `/sys/fs/cgroup` of a fixture."""
@@ -42,3 +49,8 @@ def a_cgroup_v1(root: Path, own: str, files: dict[str, str], mounted: str = "/")
         },
     )
     return proc, write(root / "cgroup", files)
+
+
+def samples(families: tuple[Family, ...]) -> dict[tuple[str, ...], float]:
+    """Name and label values to value."""
+    return {(f.metric.name, *labels): value for f in families for labels, value in f.samples}
