@@ -14,6 +14,7 @@ from .http_answers import HTML, error_page, head
 from .http_request import HttpRequest
 
 HEAD_LIMIT = 65536
+WANTED = frozenset({b"content-encoding", b"origin", b"content-length", b"transfer-encoding", b"expect"})
 BACKLOG = 16
 """Pipelined requests read ahead; more wait in the socket."""
 
@@ -111,7 +112,10 @@ class HttpConnection(asyncio.Protocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         """Called by the parser."""
         self._grow_head(len(name) + len(value))
-        match name.lower():
+        lowered = name.lower()
+        if lowered not in WANTED:
+            return
+        match lowered:
             case b"content-encoding":
                 self._gzipped = b"gzip" in value
             case b"origin":

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from struct import pack, unpack
+from struct import Struct
 from typing import Any
 
 INDENT = "    "
 DEBUG_LIMIT = 256
+SINGLE = Struct("f")
 
 
 def float_text(value: float) -> str:
@@ -17,7 +18,7 @@ def float_text(value: float) -> str:
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     text = f"{value:.6g}"
-    if unpack("f", pack("f", float(text)))[0] != value:
+    if SINGLE.unpack(SINGLE.pack(float(text)))[0] != value:
         text = f"{value:.9g}"
     return text if "." in text or "e" in text else text + ".0"
 

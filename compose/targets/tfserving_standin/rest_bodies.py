@@ -17,6 +17,7 @@ from .tensor_json import JSON_TYPES
 
 UNZIPPED_LIMIT = 100 * 2**20
 DECODER = json.JSONDecoder()
+BLANKS = "\ufeff \t\r\n"
 WORDING = (
     ("Expecting value", "Invalid value."),
     ("Expecting property name", "Missing a name for object member."),
@@ -45,12 +46,14 @@ def parse_body(body: bytes) -> dict[str, Any]:
     if not body:
         raise invalid("JSON Parse error: The document is empty")
     try:
-        text = body.decode("utf-8-sig")
+        text = body.decode()
     except UnicodeDecodeError as error:
         raise invalid(f"JSON Parse error: Invalid encoding in string. at offset: {error.start}") from error
-    start = len(text) - len(text.lstrip(" \t\r\n"))
-    if start == len(text):
-        raise invalid("JSON Parse error: The document is empty")
+    start = 0
+    if text[0] != "{":
+        start = len(text) - len(text.lstrip(BLANKS))
+        if start == len(text):
+            raise invalid("JSON Parse error: The document is empty")
     try:
         content, _ = DECODER.raw_decode(text, start)
     except json.JSONDecodeError as error:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from .batch_queue import Done
 from .call import Call
@@ -23,8 +22,7 @@ from .tensor_json import from_inputs, from_instances
 Encode = Callable[[Tensors], bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class RestBody:
+class RestBody(NamedTuple):
     """An inference request as it was read."""
 
     route: Route
@@ -32,8 +30,7 @@ class RestBody:
     gzipped: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Ready:
+class _Ready(NamedTuple):
     """A decoded request: what to run on which inputs, and how to write the outputs."""
 
     version: Version
