@@ -112,10 +112,10 @@ class Connection:
             try:
                 made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 made.connect(self._sockaddr)
-            except BaseException:  # also a timeout or a kill: a half-made connection is never kept
-                made.close()
-                raise
-            self._socket = made
+                self._socket = made
+            finally:
+                if self._socket is None:  # whatever ended it, a half-made connection is not kept
+                    made.close()
 
     def exchange(self, request: bytes) -> Answer:
         """Send and receive. Raises `OSError` (also `ConnectionLostError`) and `BadAnswerError`; then call `close`."""
