@@ -41,6 +41,7 @@ class GrafanaAnnotator:
         self._tries: Counter[str] = Counter()
         self._read_back = ""  # run id of the last run whose first annotation was read back
         self._until = math.inf  # monotonic; set by close
+        self._hurried = False
         self._wake = threading.Condition()
         look_again = time.monotonic() + self._pace.confirm_after
         self._unsure = {key: look_again for key, item in self._outbox.items().items() if item.posting}
@@ -70,7 +71,6 @@ class GrafanaAnnotator:
         """Deliver what can be delivered within `timeout` seconds, then stop; the rest waits in the outbox."""
         with self._wake:
             self._until = time.monotonic() + timeout
-            self._patience.hurry()
             self._wake.notify()
         self._thread.join(timeout + 0.2)
         self._outbox.close()
@@ -90,6 +90,9 @@ class GrafanaAnnotator:
 
     def _step(self, now: float) -> tuple[str, Item] | float | None:
         """What to do now, or for how long to wait, or None: the end."""
+        if self._until < math.inf and not self._hurried:
+            self._hurried = True
+            self._patience.hurry()
         job = self._next(now)
         if job is None:
             wait = min((moment - now for moment in self._unsure.values()), default=IDLE)
