@@ -9,6 +9,7 @@ from pathlib import Path
 from dashboards.disk import put
 from dashboards.load_test import BOARD
 from dashboards.promql import literal
+from dashboards.report import exact
 from dashboards.report.fetch import Span, fetch
 from dashboards.report.page import render_report
 from dashboards.report.record import RecordError, Run, read
@@ -27,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
         run = read(options.run / "record.json")
         answers, why_not = _answers(options.run, run, options.prometheus, options.scrape_interval)
         output = options.output or options.run / "report.html"
-        put(output, render_report(run, BOARD, answers, why_not).encode())
+        put(output, render_report(run, BOARD, exact.read(options.run), answers, why_not).encode())
     except RecordError as error:
         print(error, file=sys.stderr)
         return 2

@@ -12,7 +12,8 @@ from plotly.offline import get_plotlyjs
 
 from dashboards.board import Board
 from dashboards.panel import Kind, Panel, Query
-from dashboards.report import tables, wording
+from dashboards.report import exact, tables, wording
+from dashboards.report.exact import Seconds
 from dashboards.report.markup import Markup, element, text, together
 from dashboards.report.picture import Drawn, figure, iso
 from dashboards.report.record import Run
@@ -30,8 +31,8 @@ PADDING = 0.02
 SILENT = "Prometheus has no such series for this run, though it should: was the component scraped?"
 
 
-def render_report(run: Run, board: Board, answers: Answers | None, why_not: str) -> str:
-    """The page. `answers` None: no series at all, and `why_not` is the reason that every figure shows."""
+def render_report(run: Run, board: Board, seconds: Seconds | None, answers: Answers | None, why_not: str) -> str:
+    """The page. `answers` None: no series at all, and `why_not` is the reason that every panel shows."""
     words = (
         element("h1", text(f"{run.plan.name}: load test report")),
         tables.verdict(run),
@@ -40,7 +41,10 @@ def render_report(run: Run, board: Board, answers: Answers | None, why_not: str)
         _section("Requests of every measured window", tables.requests(run)),
         _section("How many requests took how long", tables.shares(run), _note(SHARES_NOTE)),
         element(
-            "section", element("h2", text("On one time axis")), _note(AXIS_NOTE), _charts(run, board, answers, why_not)
+            "section",
+            element("h2", text("On one time axis")),
+            _note(AXIS_NOTE),
+            _charts(run, board, seconds, answers, why_not),
         ),
         _section("Notes", tables.notes(run)),
         _section("How each number was measured", *_methods(run, answers, why_not)),
@@ -57,6 +61,7 @@ LATENCY_NOTE = (
     "confidence. A quantile needs at least ten requests beyond it; fewer, and it is not shown."
 )
 SHARES_NOTE = "Of all requests that were answered well or timed out; a time-out counts as taking longest."
+EXACT_NOTE = "Counted by the generator for every request, by the second in which it ended; no buckets, no scrapes."
 AXIS_NOTE = (
     "Drag sideways in any figure to zoom all of them, double-click to see the whole run again. Shades are phases. "
     "Times are UTC."
@@ -92,15 +97,28 @@ def _note(words: str) -> Markup:
     return element("p", text(words), cls="asks")
 
 
-def _charts(run: Run, board: Board, answers: Answers | None, why_not: str) -> Markup:
+def _charts(run: Run, board: Board, seconds: Seconds | None, answers: Answers | None, why_not: str) -> Markup:
     start, end = run.span
     padding = max(2.0, PADDING * (end - start))
     axis = [iso(start - padding), iso(end + padding)]
-    parts = [element("div", _chart("phases-strip", strip(run), axis, []), cls="sticky")]
+    parts = [element("div", _chart("phases-strip", strip(run), axis, []), cls="sticky"), *_exact(run, seconds, axis)]
     for panel in board.panels:
         if panel.kind in (Kind.LINES, Kind.HEATMAP):
             parts.append(_panel(panel, run, answers, why_not, axis))
     return element("div", *parts, cls="charts")
+
+
+def _exact(run: Run, seconds: Seconds | None, axis: list[str]) -> Iterator[Markup]:
+    """The client's own seconds, which are there without Prometheus too."""
+    if seconds is None:
+        yield element("p", text("The run's folder holds no seconds.csv, so there are no figures of single seconds."))
+        return
+    for key, title, made in (
+        ("exact-rates", "Exact record: answers per second", exact.rates(seconds)),
+        ("exact-latency", "Exact record: p50 and p99 of each second", exact.latencies(seconds)),
+    ):
+        head = together(element("h3", text(title)), element("p", text(EXACT_NOTE), cls="asks"))
+        yield element("article", head, _chart(key, made, axis, shades(run)), cls="panel", id=key)
 
 
 def _panel(panel: Panel, run: Run, answers: Answers | None, why_not: str, axis: list[str]) -> Markup:

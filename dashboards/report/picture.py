@@ -62,17 +62,23 @@ class Drawn:
 def figure(panel: Panel, drawn: Sequence[Drawn], grid: Sequence[float]) -> go.Figure:
     """The panel over the grid of instants (epoch seconds)."""
     times = [iso(when) for when in grid]
-    made = go.Figure()
+    made = blank(panel.height, legend=panel.kind is not Kind.HEATMAP)
     match panel.kind:
         case Kind.HEATMAP:
             (only,) = drawn
             _heatmap(made, panel, only.lines, times)
         case _:
             _lines(made, panel, drawn, times)
+    return made
+
+
+def blank(height: int, *, legend: bool = True) -> go.Figure:
+    """A figure without traces in the house style; `height` in Grafana's grid units."""
+    made = go.Figure()
     made.update_layout(
-        height=28 * panel.height + 40,
-        margin={"l": MARGIN_LEFT, "r": MARGIN_RIGHT, "t": 8, "b": 26 if panel.kind is Kind.HEATMAP else 50},
-        hovermode="closest" if panel.kind is Kind.HEATMAP else "x unified",
+        height=28 * height + 40,
+        margin={"l": MARGIN_LEFT, "r": MARGIN_RIGHT, "t": 8, "b": 50 if legend else 26},
+        hovermode="x unified" if legend else "closest",
         legend=LEGEND,
         dragmode="zoom",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from controller.ports import Finding
 from controller.timetable import Slot as PlannedSlot
 from tests.controller.loads import Reporter, a_cell, dice, remains, the_plan
 from tests.dashboards.synthetic_run import PLAN, RUN_ID, SLOTS, latency
+
+START = 1_893_456_000.0
+"""Start of load where any time will do: 2030-01-01T00:00:00Z."""
 
 SAMPLED = 20
 """The record counts every twentieth request of the synthetic run."""
@@ -60,3 +64,8 @@ def write_run(folder: Path, start: float, *, notes: tuple[str, ...] = ()) -> Non
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in archive_files(conclude(left), reporter.ledger).items():
         (folder / name).write_bytes(content)
+
+
+def words(page: str) -> str:
+    """What the page says, without scripts, styles and markup."""
+    return re.sub(r"<[^>]*>", " ", re.sub(r"<(script|style).*?</\1>", "", page, flags=re.S))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -27,6 +27,7 @@ FLAGS = (
     "--force-device-scale-factor=1",
 )
 DRAW_SECONDS = 60.0
+CHANGE_SECONDS = 15.0
 
 
 class Browser:
@@ -51,6 +52,10 @@ class Browser:
     def ask(self, script: str, *arguments: object) -> Any:
         """What a script returns."""
         return self.driver.execute_script(script, *arguments)
+
+    def wait(self, condition: Callable[[], bool]) -> None:
+        """Until the condition holds; fails after some seconds."""
+        WebDriverWait(self.driver, CHANGE_SECONDS).until(lambda _: condition())
 
     def whole_page(self, path: Path) -> bytes:
         """A PNG of the page from top to bottom, also written to `path`."""

@@ -3,9 +3,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -15,32 +13,18 @@ from controller.criterion import Indicator
 from controller.measurement import Absent, Measured
 from controller.record import from_json
 from dashboards.load_test import BOARD
-from dashboards.panels import client, load
-from dashboards.promql import literal
-from dashboards.report import wording
+from dashboards.report import exact, wording
 from dashboards.report.__main__ import main
-from dashboards.report.fetch import Span, fetch
 from dashboards.report.page import render_report
-from dashboards.report.picture import Drawn, figure
 from dashboards.report.record import Figure, RecordError, read
-from dashboards.report.series import Answer, Answers, Line, keep, kept
-from tests.dashboards.archived_run import write_run
-from tests.dashboards.conftest import Archived
-from tests.dashboards.store import Store
+from tests.dashboards.archived_run import START, words, write_run
 from tests.dashboards.synthetic_run import SPAN
-
-START = 1_893_456_000.0
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     write_run(tmp_path, START)
     return tmp_path
-
-
-def words(page: str) -> str:
-    """What the page says, without scripts, styles and markup."""
-    return re.sub(r"<[^>]*>", " ", re.sub(r"<(script|style).*?</\1>", "", page, flags=re.S))
 
 
 def change(folder: Path, edit: Callable[[dict[str, Any]], None]) -> None:
@@ -113,110 +97,12 @@ def test_the_page_needs_nothing_from_outside(folder: Path) -> None:
 
 
 def test_without_prometheus_every_figure_says_why_it_is_empty(folder: Path) -> None:
-    page = render_report(read(folder / "record.json"), BOARD, None, "no Prometheus was given.")
+    page = render_report(read(folder / "record.json"), BOARD, exact.read(folder), None, "no Prometheus was given.")
     for panel in BOARD.panels:
         if panel.kind in ("timeseries", "heatmap"):
             article = re.search(rf'<article class="panel" id="{panel.key}">(.*?)</article>', page, re.S)
             assert article
             assert "no Prometheus was given." in article[1]
-
-
-def test_series_are_those_of_prometheus_and_are_kept_for_the_next_time(archived: Archived, tmp_path: Path) -> None:
-    write_run(tmp_path, archived.start)
-    assert main(["--run", str(tmp_path), "--prometheus", archived.store.url]) == 0
-    first = (tmp_path / "report.html").read_bytes()
-    answers = kept(tmp_path)
-    assert answers
-    (line,) = (answers.to("load-profile", "A") or Answer("", "", "")).lines
-    truth = archived.store.range('max(loadtest_target_users{plan="demo"})', answers.start, answers.end, answers.step)
-    assert {t: float(v) for t, v in truth[0]["values"]} == {
-        t: v for t, v in zip(answers.grid, line.values, strict=True) if v is not None
-    }
-    assert main(["--run", str(tmp_path)]) == 0
-    assert (tmp_path / "report.html").read_bytes() == first
-    assert main(["--run", str(tmp_path), "--prometheus", "http://127.0.0.1:9"]) == 0
-    assert (tmp_path / "report.html").read_bytes() == first, "an unreachable Prometheus must not cost the kept series"
-
-
-def test_an_empty_prometheus_is_said_to_be_empty(prometheus: Store, folder: Path) -> None:
-    assert main(["--run", str(folder), "--prometheus", prometheus.url]) == 0
-    assert kept(folder) is None
-    assert f"{prometheus.url} has no series of the time of this run" in words((folder / "report.html").read_text())
-
-
-def test_a_query_that_fails_and_a_host_that_is_no_prometheus_say_so(folder: Path) -> None:
-    class Odd(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.answer
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        answer = b"<html>"
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Odd) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://user:secret@127.0.0.1:{server.server_port}"
-        odd = fetch(url, BOARD, Span(START, START + 60, 5), {})
-        Odd.answer = b'{"status": "error", "error": "query timed out"}'
-        slow = fetch(url, BOARD, Span(START, START + 60, 5), {})
-        server.shutdown()
-    assert "secret" not in odd.source
-    assert {answer.failure for answer in slow.answers} == {"Prometheus refused the query: query timed out"}
-    (failure,) = {answer.failure for answer in odd.answers}
-    assert failure
-    assert "does not answer like a Prometheus" in failure
-    page = words(render_report(read(folder / "record.json"), BOARD, slow, ""))
-    assert page.count("query timed out") >= 10
-
-
-def test_a_panel_that_changed_since_the_series_were_kept_is_not_drawn_from_them(folder: Path) -> None:
-    lines = (Line({}, (1.0, 2.0)),)
-    keep(folder, Answers("http://p", START, START + 5, 5, 20, (Answer("load-profile", "A", "something else", lines),)))
-    assert main(["--run", str(folder)]) == 0
-    page = (folder / "report.html").read_text()
-    assert "The panel is newer than the kept series" in page
-    assert 'id="chart-load-profile"' not in page
-
-
-def test_a_long_run_is_asked_for_in_steps_of_whole_scrapes() -> None:
-    assert Span(0, 180, 5).step == 5
-    assert Span(0, 6 * 3600, 5).step == 40
-
-
-def test_a_plans_name_narrows_to_itself_alone(prometheus: Store) -> None:
-    for name in ('a b.c+(d)|"e"\\', "nightly", "пример"):
-        pattern = literal(name)
-        assert prometheus.formatted(f'x{{plan=~"{pattern}"}}') is not None
-        assert re.fullmatch(json.loads(f'"{pattern}"'), name)
-
-
-def test_cumulative_buckets_become_what_each_bucket_holds() -> None:
-    panel, (query,) = client.LATENCY_HEATMAP, client.LATENCY_HEATMAP.queries
-    lines = tuple(
-        Line({"le": bound}, values)
-        for bound, values in (
-            ("0.1", (3.0, None)),
-            ("0.01", (0.0, None)),
-            ("+Inf", (4.0, None)),
-            ("0.001", (0.0, None)),
-        )
-    )
-    (trace,) = figure(panel, [Drawn(query, lines)], (START, START + 5)).data
-    assert [list(row) for row in trace.z] == [[None, None], [3.0, None], [1.0, None]]
-    assert [row[0] for row in trace.customdata] == ["1 ms to 10 ms", "10 ms to 100 ms", "100 ms to more"]
-
-
-def test_outcomes_stack_with_the_good_answers_at_the_bottom() -> None:
-    query = load.REQUESTS.queries[0]
-    lines = tuple(Line({"outcome": outcome}, (1.0,)) for outcome in ("http_error", "connection_error", "ok"))
-    made = figure(load.REQUESTS, [Drawn(query, lines)], (START,))
-    assert [trace.name for trace in made.data] == ["ok", "http_error", "connection_error"]
-    assert {trace.stackgroup for trace in made.data} == {"A"}
 
 
 def test_a_run_that_never_closed_its_slots_is_drawn_to_its_end(folder: Path) -> None:
