@@ -60,10 +60,16 @@ class Ledger:
         """Every request that begins from now on belongs to this slot, inside its window or not."""
         self._current = self._accounts.setdefault((slot, measured), Account(slot, measured))
 
-    def begin(self) -> Account:
-        """A request leaves now. What is returned has to be handed to `end`."""
-        self.started += 1
+    @property
+    def current(self) -> Account:
+        """The account of the order in effect."""
         return self._current
+
+    def begin(self, account: Account | None = None) -> Account:
+        """A request leaves now, on the account of the order in effect or on that of the order under which it was
+        first tried. What is returned has to be handed to `end`."""
+        self.started += 1
+        return account or self._current
 
     def end(self, account: Account, outcome: int, us: int) -> None:
         """A request that began on `account` ended as `outcome` after `us` microseconds."""

@@ -87,7 +87,7 @@ class ClosedLoopUser(User):
         A connection that could not be made is a request, too.
         """
         work, connection = self.work, self.connection
-        account: Account | None = None
+        account, intended = None, work.ledger.current
         request = next(work.requests)
         timeout = Timeout.start_new(work.timeout)
         began = time.perf_counter()
@@ -106,15 +106,15 @@ class ClosedLoopUser(User):
             if not isinstance(error, Exception | Timeout):
                 self._cut(account, error, us)
                 raise
-            self._failed(account, error, us)
+            self._failed(account, intended, error, us)
         else:
             work.ledger.end(account, outcome, us)
         finally:
             timeout.close()
 
-    def _failed(self, account: Account | None, error: BaseException, us: int) -> None:
+    def _failed(self, account: Account | None, intended: Account, error: BaseException, us: int) -> None:
         work, outcome = self.work, outcome_of(error)
-        work.ledger.end(account or work.ledger.begin(), outcome, us)
+        work.ledger.end(account or work.ledger.begin(intended), outcome, us)
         work.reasons.note(outcome, error)
         if account is None or outcome == GENERATOR_ERROR:
             self._rest(lambda: gevent.sleep(PAUSE_SECONDS))

@@ -24,6 +24,15 @@ def test_a_request_belongs_to_the_order_under_which_it_began() -> None:
     ]
 
 
+def test_a_request_that_could_not_be_sent_belongs_to_the_order_under_which_it_was_tried() -> None:
+    ledger = Ledger()
+    ledger.switch(1, measured=True)
+    intended = ledger.current
+    ledger.switch(2, measured=True)
+    ledger.end(ledger.begin(intended), TIMEOUT, 9)
+    assert [cell[:3] for cell in ledger.take()] == [(1, True, "timeout")]
+
+
 def test_what_ends_after_a_take_is_in_the_next_one() -> None:
     ledger = Ledger()
     account = ledger.begin()
