@@ -132,16 +132,13 @@ class RunLoop:
                     return
 
     def _show(self) -> None:
-        state = self.state
-        elapsed = self.clock.monotonic() - state.origin if isinstance(state, Loading) else 0.0
-        span = self.timetable.span.total_seconds()
-        self.board.update(
-            state=type(state).__name__.lower(),
-            slots=tuple(self.chronicle.slots.values()),
-            users=state.last.users if isinstance(state, Loading) else 0,
-            elapsed=elapsed,
-            remaining=max(span - elapsed, 0.0) if isinstance(state, Loading) else 0.0,
-        )
+        state, slots = self.state, tuple(self.chronicle.slots.values())
+        if isinstance(state, Loading):
+            elapsed = self.clock.monotonic() - state.origin
+            left = max(self.timetable.span.total_seconds() - elapsed, 0.0)
+            self.board.update(state="loading", slots=slots, users=state.last.users, elapsed=elapsed, remaining=left)
+        else:
+            self.board.update(state=type(state).__name__.lower(), slots=slots, users=0, remaining=0.0)
         self.turn()
 
     def _sleep(self) -> None:

@@ -103,7 +103,7 @@ def test_broad_handlers_are_few_and_known() -> None:
     assert broad <= BROAD_HANDLERS, broad - BROAD_HANDLERS
 
 
-BROAD_HANDLERS: set[str] = set()
+BROAD_HANDLERS = {"exporters/source.py", "controller/generator/user.py"}
 """Last lines of defence, each of which counts into a metric or ends the process with a sentence."""
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+import requests
 
 from controller.names import ALL as LOADTEST
 from dashboards.catalog import BOARDS
@@ -95,7 +96,10 @@ def test_no_scrape_failed(finished_run: FinishedRun) -> None:
 
 def test_after_the_run_no_generator_is_left_and_prometheus_has_no_dead_target(finished_run: FinishedRun) -> None:
     assert generator_processes(finished_run.record["run_id"]) == []
-    assert finished_run.stage.query('up{job="loadgen"}') == []
+    assert finished_run.stage.query('up{job="loadgen"} == 0') == []
+    url = f"{finished_run.stage.stack.prometheus_url}/api/v1/targets?state=active&scrapePool=loadgen"
+    targets = requests.get(url, timeout=5).json()["data"]["activeTargets"]
+    assert [target for target in targets if target["labels"]["job"] == "loadgen"] == []
 
 
 def test_every_published_name_is_one_of_ours(finished_run: FinishedRun) -> None:

@@ -40,7 +40,7 @@ def test_a_due_plan_runs_and_sigterm_ends_the_daemon_after_its_drain(stage: Stag
     with started("serve", plan, environment=stage.environment()) as daemon:
         wait_for(lambda: "loadtest_schedule_next_timestamp_seconds{" in metrics(stage), 20, "the daemon is up")
         assert "loadtest_run_active 0.0" in metrics(stage)
-        wait_for(lambda: 'phase="steady"' in metrics(stage), 90, "the due run is under load")
+        wait_for(lambda: 'phase="steady"' in metrics(stage), 130, "the due run is under load")
         assert "loadtest_run_active 1.0" in metrics(stage)
         daemon.send_signal(signal.SIGTERM)
         output, _ = daemon.communicate(timeout=60)
