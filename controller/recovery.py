@@ -44,10 +44,11 @@ def close_dangling(runs: RunsFolder, annotator: Annotator, discovery: Discovery,
 def _close(folder: Path, annotator: Annotator, clock: Clock) -> Abandoned:
     run_id = folder.name
     ended = end_leftovers(run_id)
+    entries = read_journal(folder)
+    times = [datetime.fromisoformat(entry["time"]) for entry in entries if "time" in entry]
     for region in annotator.open_regions():
         if region.run_id == run_id:
-            annotator.put(end_unknown(region))
-    entries = read_journal(folder)
+            annotator.put(end_unknown(region, times[-1] if times else None))
     why = why_abandoned(entries)
     directory = RunDirectory.open(folder, clock)
     try:
