@@ -12,6 +12,7 @@ from plotly.offline import get_plotlyjs
 
 from dashboards.board import Board
 from dashboards.panel import Kind, Panel, Query
+from dashboards.panels import client
 from dashboards.report import exact, tables, wording
 from dashboards.report.exact import Seconds
 from dashboards.report.markup import Markup, element, text, together
@@ -101,15 +102,17 @@ def _charts(run: Run, board: Board, seconds: Seconds | None, answers: Answers | 
     start, end = run.span
     padding = max(2.0, PADDING * (end - start))
     axis = [iso(start - padding), iso(end + padding)]
-    parts = [element("div", _chart("phases-strip", strip(run), axis, []), cls="sticky"), *_exact(run, seconds, axis)]
+    parts = [element("div", _chart("phases-strip", strip(run), axis, []), cls="sticky")]
     for panel in board.panels:
+        if panel.key == client.LATENCY.key:
+            parts.extend(_exact(run, seconds, axis))
         if panel.kind in (Kind.LINES, Kind.HEATMAP):
             parts.append(_panel(panel, run, answers, why_not, axis))
     return element("div", *parts, cls="charts")
 
 
 def _exact(run: Run, seconds: Seconds | None, axis: list[str]) -> Iterator[Markup]:
-    """The client's own seconds, which are there without Prometheus too."""
+    """The client's own seconds, which are there without Prometheus too; below the load, beside the client's latency."""
     if seconds is None:
         yield element("p", text("The run's folder holds no seconds.csv, so there are no figures of single seconds."))
         return
