@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib import import_module
 
@@ -36,6 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"stagelight: {error}\n")
     except KeyboardInterrupt:
         return int(ExitCode.INTERRUPTED)
+    except Exception as error:  # noqa: BLE001 -- an unknown fault must not look like a failed objective
+        traceback.print_exc()
+        sys.stderr.write(f"stagelight: broke, which is a fault of Stagelight itself: {error}\n")
+        return int(ExitCode.BROKEN)
     return int(ExitCode.USAGE)
 
 

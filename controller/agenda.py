@@ -46,9 +46,15 @@ class Look:
     remarks: tuple[str, ...]
 
 
-def open_agenda(plans: tuple[Plan, ...], now: datetime, checked: Mapping[str, datetime]) -> Agenda:
-    """An agenda of plans; a plan that was never looked at before is looked at from now on."""
-    return Agenda(plans, {plan.name: checked.get(plan.name, now) for plan in plans})
+def open_agenda(
+    plans: tuple[Plan, ...], now: datetime, checked: Mapping[str, datetime], *, at_once: bool = False
+) -> Agenda:
+    """An agenda of plans; a plan that was never looked at before is looked at from now on.
+
+    `at_once` lets every plan wait from the start, whatever its schedule says.
+    """
+    waiting = tuple(Waiting(plan, now) for plan in plans) if at_once else ()
+    return Agenda(plans, {plan.name: checked.get(plan.name, now) for plan in plans}, waiting)
 
 
 def look(agenda: Agenda, now: datetime, running: Plan | None) -> Look:

@@ -46,6 +46,8 @@ class World:
     discovery: Discovery
     probe: TargetProbe
     board: Board
+    generator_listen: str = "127.0.0.1"
+    generator_address: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,8 @@ def _loop(
         world.discovery,
         directory,
         ScrapeWatch(world.store, run_id) if world.store is not None and metrics else None,
+        world.generator_listen,
+        world.generator_address,
     )
     performer = Performer(plan, run_id, ports, chronicle, timedelta(seconds=2 * limits.extend_every))
     return RunLoop(

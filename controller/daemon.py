@@ -14,6 +14,7 @@ from controller.agenda import Agenda, Waiting, look, open_agenda
 from controller.conducting import Finished, World, conduct
 from controller.plan import Plan
 from controller.ports import EdgeError
+from controller.recovery import close_dangling
 from controller.run_loop import StopRequest
 
 log = logging.getLogger(__name__)
@@ -30,13 +31,15 @@ class Daemon:
     world: World
     plans: Sequence[Plan]
     stop: StopRequest
+    at_once: bool = False  # run every plan once at the start, whatever its schedule says
     _run_stop: StopRequest = field(default_factory=StopRequest)
     _running: Plan | None = None
     _thread: threading.Thread | None = None
 
     def serve(self) -> None:
         """Block until asked to stop; a run that is on is drained, judged and archived first."""
-        agenda = open_agenda(tuple(self.plans), self.world.clock.now(), self._read_checked())
+        now = self.world.clock.now()
+        agenda = open_agenda(tuple(self.plans), now, self._read_checked(), at_once=self.at_once)
         self._say_next(agenda)
         while (by := self.stop.take()) is None:
             agenda = self._turn(agenda)
@@ -70,13 +73,20 @@ class Daemon:
         self._thread.start()
 
     def _run(self, plan: Plan) -> None:
+        """One run, in its thread; whatever goes wrong in it, the daemon goes on and the run is closed."""
         try:
-            finished = conduct(self.world, plan, self._run_stop)
+            _say(conduct(self.world, plan, self._run_stop))
         except EdgeError as error:
-            self.world.board.count_edge_failure("run")
             log.error("no run of plan=%s: %s", plan.name, error)  # noqa: TRY400 -- the sentence is the whole story
+        except Exception:
+            log.exception("the run of plan=%s broke", plan.name)
+        else:
             return
-        _say(finished)
+        world = self.world
+        world.board.count_edge_failure("run")
+        world.board.update(active=False, state="broken")
+        for lost in close_dangling(world.runs, world.annotator, world.discovery, world.clock):
+            log.warning("closed as abandoned: %s: %s", lost.run_id, lost.why)
 
     def _say_next(self, agenda: Agenda) -> None:
         for name, due in sorted(agenda.next_due(self.world.clock.now()).items(), key=lambda item: item[1]):

@@ -18,6 +18,7 @@ class GeneratorSpec:
     target: Target
     workload: Workload
     workers: int
+    listen: str = "127.0.0.1"  # host on which metrics are served, on a free port
 
 
 def encode_spec(spec: GeneratorSpec) -> bytes:

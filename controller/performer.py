@@ -45,6 +45,8 @@ class RunPorts:
     discovery: Discovery
     folder: RunFolder
     watch: ScrapeWatch | None  # None: no Prometheus is configured
+    generator_listen: str = "127.0.0.1"
+    generator_address: str | None = None  # by which Prometheus reaches the generator, if not where it listens
 
 
 @dataclass(slots=True)
@@ -75,7 +77,8 @@ class Performer:
             case KillGenerator():
                 self.ports.generator.kill()
             case Publish(address=address):
-                self.ports.discovery.publish(JOB, address, {})
+                host, _, port = address.rpartition(":")
+                self.ports.discovery.publish(JOB, f"{self.ports.generator_address or host}:{port}", {})
             case Withdraw():
                 self.ports.discovery.withdraw(JOB)
             case LookForScrape(total=total):
@@ -92,8 +95,9 @@ class Performer:
                 assert_never(action)
 
     def _start(self) -> None:
-        plan = self.plan
-        self.ports.generator.start(GeneratorSpec(self.run_id, plan.name, plan.target, plan.workload, plan.workers))
+        plan, listen = self.plan, self.ports.generator_listen
+        spec = GeneratorSpec(self.run_id, plan.name, plan.target, plan.workload, plan.workers, listen)
+        self.ports.generator.start(spec)
 
     def _track(self, action: OpenSlot | OpenWindow | ExtendSlot | CloseSlot) -> None:
         """Keep the chronicle and the annotation of a slot."""

@@ -28,6 +28,8 @@ class Settings:
     runs: Path = Path("runs")
     discovery: Path = Path("prometheus/targets")  # where Prometheus looks for `<job>.json`
     listen: tuple[str, int] = ("127.0.0.1", 9690)  # of the controller's own /metrics
+    generator_listen: str = "127.0.0.1"  # host on which the generator serves its metrics, on a free port
+    generator_address: str | None = None  # host by which Prometheus reaches it, if that is another
     prometheus_url: str | None = None
     grafana_url: str | None = None
     grafana_token_file: Path | None = None
@@ -50,6 +52,8 @@ FORMS: Mapping[str, setting_forms.Form] = {
     "runs": setting_forms.path,
     "discovery": setting_forms.path,
     "listen": setting_forms.address,
+    "generator_listen": setting_forms.word,
+    "generator_address": setting_forms.word,
     "prometheus_url": setting_forms.url,
     "grafana_url": setting_forms.url,
     "grafana_token_file": setting_forms.path,

@@ -33,7 +33,6 @@ def open_world(settings: Settings) -> Iterator[World]:
     """Everything that runs share, up and owned; closed in order. Raises `EdgeError` before anything is half open."""
     with ExitStack() as stack:
         clock = SystemClock()
-        stack.callback(clock.close)
         runs = RunsFolder.take(settings.runs, clock, settings.min_free)
         stack.callback(runs.close)
         annotator = _annotator(settings)
@@ -52,6 +51,8 @@ def open_world(settings: Settings) -> Iterator[World]:
             discovery=discovery,
             probe=TargetHttp(settings.allow_targets),
             board=board,
+            generator_listen=settings.generator_listen,
+            generator_address=settings.generator_address,
         )
 
 

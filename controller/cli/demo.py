@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import shutil
 import signal
@@ -15,7 +16,6 @@ import controller
 from controller.cli.arguments import verb
 from controller.cli.run import perform, recover, say
 from controller.edges.local_stack import LOOPBACK, PORTS, LocalStack
-from controller.edges.system_clock import SystemClock
 from controller.exit_codes import ExitCode
 from controller.plan_loader import load_plan
 from controller.ports import EdgeError
@@ -37,20 +37,24 @@ def add(subparsers: Any) -> None:
     parser.add_argument(
         "--port", action="append", default=[], metavar="NAME=NUMBER", help=f"another port than: {names}"
     )
+    parser.add_argument(
+        "--folder", type=Path, default=FOLDER, metavar="DIR", help=f"for data and logs (default: {FOLDER})"
+    )
     parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="DIR", help="where runs are archived")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
     """Exit with the code of the run's end."""
+    folder, runs, plan = (path.resolve() for path in (args.folder, args.runs, args.plan))
     os.chdir(ROOT)
-    stack = LocalStack(FOLDER, parse_ports(args.port))
+    stack = LocalStack(folder, parse_ports(args.port))
     _check_disk()
     stack.claim_ports()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # outside of a run both signals mean the same
     try:
-        _tell(f"starting the target (a stand-in for TensorFlow Serving), the exporters and Prometheus in {FOLDER}")
+        _tell(f"starting a stand-in for TensorFlow Serving, the exporters and Prometheus; logs are in {args.folder}")
         stack.start()
-        return _run(stack, args)
+        return _run(stack, runs, plan, keep=args.keep)
     except KeyboardInterrupt:
         _tell("interrupted")
         return ExitCode.INTERRUPTED
@@ -59,10 +63,10 @@ def run(args: argparse.Namespace) -> ExitCode:
         _tell("everything is stopped")
 
 
-def _run(stack: LocalStack, args: argparse.Namespace) -> ExitCode:
-    plan = load_plan(stack.plan(args.plan))
+def _run(stack: LocalStack, runs: Path, path: Path, *, keep: bool) -> ExitCode:
+    plan = load_plan(stack.plan(path))
     settings = Settings(
-        runs=args.runs,
+        runs=runs,
         discovery=stack.discovery,
         listen=(LOOPBACK, stack.ports["stagelight"]),
         prometheus_url=stack.prometheus_url,
@@ -72,7 +76,7 @@ def _run(stack: LocalStack, args: argparse.Namespace) -> ExitCode:
         recover(world)
         finished = perform(world, plan)
         say(finished)
-        if args.keep:
+        if keep:
             _wait(stack)
     return finished.record.exit_code
 
@@ -82,12 +86,8 @@ def _wait(stack: LocalStack) -> None:
     for name, url in stack.urls().items():
         print(f"{name:<20} {url}")
     print("everything stays up until Ctrl-C", flush=True)
-    clock = SystemClock()
-    try:
-        while True:
-            clock.sleep(60.0)
-    except KeyboardInterrupt:
-        print()
+    with contextlib.suppress(KeyboardInterrupt):
+        signal.pause()
 
 
 def parse_ports(given: Sequence[str]) -> dict[str, int]:

@@ -28,17 +28,18 @@ def add(subparsers: Any) -> None:
     """Register the verb."""
     parser = verb(subparsers, "serve", "run plans by their schedules until stopped", "stagelight serve compose/plans")
     parser.add_argument("plans", type=Path, nargs="+", metavar="PLAN", help="plan files, or folders of them")
+    parser.add_argument("--now", action="store_true", help="run every plan once at the start, then by schedule")
     add_settings(parser)
 
 
 def run(args: argparse.Namespace) -> ExitCode:
     """Serve until SIGTERM or SIGINT; both are clean ends."""
     _log_to_stderr()
-    plans = load_all(plan_files(args.plans))
+    plans = load_all(plan_files(args.plans), at_once=args.now)
     stop = StopRequest()
     with stop_on_signals(stop), open_world(load_settings(args.settings)) as world:
         recover(world)
-        Daemon(world, plans, stop).serve()
+        Daemon(world, plans, stop, at_once=args.now).serve()
     return ExitCode.PASS
 
 
@@ -55,7 +56,7 @@ def plan_files(named: Iterable[Path]) -> list[Path]:
     return files
 
 
-def load_all(files: Iterable[Path]) -> list[Plan]:
+def load_all(files: Iterable[Path], *, at_once: bool = False) -> list[Plan]:
     """Every plan, with a schedule among them. Raises `PlanError` with the problems of all files at once."""
     plans: list[Plan] = []
     problems: list[Problem] = []
@@ -70,7 +71,7 @@ def load_all(files: Iterable[Path]) -> list[Plan]:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise EdgeError(f"could not serve two plans of one name: {', '.join(twice)}; rename one of each")
-    if not any(plan.schedule for plan in plans):
+    if not at_once and not any(plan.schedule for plan in plans):
         raise EdgeError("could not serve: no plan has a schedule; give one a `schedule:`, or use `stagelight run`")
     return plans
 

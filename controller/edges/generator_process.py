@@ -21,6 +21,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 
 import controller
+from controller.edges.leftovers import RUN_ID_VARIABLE
 from controller.generator_spec import GeneratorSpec, encode_spec
 from controller.orders import Command, Fault, Hello, Quit, Report, decode, encode
 from controller.ports import EdgeError
@@ -133,7 +134,7 @@ class GeneratorProcess:
             listener.bind(str(folder / "orders"))
             listener.listen(1)
             listener.settimeout(0.1)
-            self._process = self._spawn(folder)
+            self._process = self._spawn(folder, spec.run_id)
             deadline = time.monotonic() + START_SECONDS
             while time.monotonic() < deadline:
                 if (code := self._process.poll()) is not None:
@@ -146,7 +147,7 @@ class GeneratorProcess:
                     return connection
         raise TimeoutError(f"its master did not connect within {START_SECONDS:.0f} s")
 
-    def _spawn(self, folder: Path) -> subprocess.Popen[bytes]:
+    def _spawn(self, folder: Path, run_id: str) -> subprocess.Popen[bytes]:
         root = str(Path(controller.__file__).resolve().parents[1])
         path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
         arguments = ["--spec", str(folder / "spec.json"), "--socket", str(folder / "orders")]
@@ -156,7 +157,7 @@ class GeneratorProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"},
+                env={**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1", RUN_ID_VARIABLE: run_id},
                 start_new_session=True,
             )
 

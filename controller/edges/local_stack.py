@@ -41,6 +41,7 @@ class LocalStack:
 
     folder: Path
     ports: Mapping[str, int] = field(default_factory=lambda: dict(PORTS))
+    tools: Path = Path("build/tools")
     _children: list[ChildProcess] = field(default_factory=list)
 
     def claim_ports(self) -> None:
@@ -99,12 +100,12 @@ class LocalStack:
         return self.folder / "prometheus" / "targets"
 
     def find_prometheus(self) -> str:
-        """Path of the program: from PATH, else Debian's package unpacked beside us. Raises `EdgeError`."""
-        found = shutil.which("prometheus")
+        """Path of the program: from PATH, else Debian's package unpacked into `tools`. Raises `EdgeError`."""
+        found = shutil.which("prometheus") or shutil.which("prometheus", path=str(self.tools / "usr" / "bin"))
         if found:
             return found
         try:
-            return str(unpack(["prometheus"], Path("build/tools")) / "prometheus")
+            return str(unpack(["prometheus"], self.tools) / "prometheus")
         except EdgeError as error:
             raise EdgeError(NO_PROMETHEUS.format(why=error)) from error
 

@@ -153,7 +153,9 @@ class Master:
         self._lease = Lease(time.monotonic())
         if self._granted > self._interval_start - LEASE_SECONDS:  # came while the workers were starting
             self._grant(self._granted)
-        self._link.send(Hello(os.getpid(), metrics.serve(collector), self._spec.workers, locust.__version__))
+        self._link.send(
+            Hello(os.getpid(), metrics.serve(collector, self._spec.listen), self._spec.workers, locust.__version__)
+        )
         gevent.spawn(self._look)
 
     def _on_unfit(self, msg: Any, **_: Any) -> None:

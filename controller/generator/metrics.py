@@ -88,10 +88,10 @@ def _gauge(name: Name, samples: Iterable[Labelled]) -> Metric:
     return family
 
 
-def serve(collector: Collector) -> str:
-    """Serve on a free loopback port, in greenlets of this thread; the address as host:port."""
+def serve(collector: Collector, host: str) -> str:
+    """Serve on a free port of `host`, in greenlets of this thread; the address as host:port."""
     registry = CollectorRegistry()
     registry.register(collector)
-    server = WSGIServer(("127.0.0.1", 0), make_wsgi_app(registry), log=None)
+    server = WSGIServer((host, 0), make_wsgi_app(registry), log=None)
     server.start()
-    return f"127.0.0.1:{server.server_port}"
+    return f"{host}:{server.server_port}"
