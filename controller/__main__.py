@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from controller.exit_codes import ExitCode
+from controller.plans.problems import PlanError
 from controller.ports import EdgeError
-from controller.problems import PlanError
 
 VERBS = ("check", "rehearse", "run", "serve", "runs", "report", "gate", "dashboards", "demo")
 """Each is a module of `controller.cli` with `add` and `run`; only those that are needed are imported."""

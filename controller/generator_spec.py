@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
-from controller.plan import Target, Workload
+from controller.plans.plan import Target, Workload
 
 
 @dataclass(frozen=True, slots=True)

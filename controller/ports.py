@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 
 from controller.generator_spec import GeneratorSpec
 from controller.orders import Command, Report
-from controller.plan import Plan
+from controller.plans.plan import Plan
 
 
 class EdgeError(Exception):

@@ -14,9 +14,9 @@ from typing import Any
 
 from controller import setting_forms
 from controller.edges.grafana_credential import Credential, PasswordFile, TokenFile
-from controller.plan_text import read_text
-from controller.problems import Findings
-from controller.yaml_source import Listing, Node, Scalar, Table, parse
+from controller.plans.problems import Findings
+from controller.plans.text import read_text
+from controller.plans.yaml_source import Listing, Node, Scalar, Table, parse
 
 PREFIX = "STAGELIGHT_"
 

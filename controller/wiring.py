@@ -8,8 +8,6 @@ from contextlib import ExitStack, contextmanager
 
 from prometheus_client import CollectorRegistry, start_http_server
 
-from controller.board import Board
-from controller.conducting import World
 from controller.edges.file_discovery import FileDiscovery
 from controller.edges.grafana_annotator import GrafanaAnnotator
 from controller.edges.grafana_off import GrafanaOff
@@ -18,8 +16,10 @@ from controller.edges.run_directory import RunsFolder
 from controller.edges.system_clock import SystemClock
 from controller.edges.target_http import TargetHttp
 from controller.ports import Annotator, EdgeError
+from controller.running.board import Board
+from controller.running.conducting import World
+from controller.running.telemetry import ControllerCollector
 from controller.settings import Settings
-from controller.telemetry import ControllerCollector
 
 JOB = "stagelight"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

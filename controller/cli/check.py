@@ -12,12 +12,12 @@ from typing import Any
 
 from controller.cli.arguments import verb
 from controller.exit_codes import ExitCode
-from controller.plan import Plan
-from controller.plan_loader import load_plan
-from controller.plan_schema import json_schema
-from controller.plan_summary import COLUMNS, facts, rows, to_json
-from controller.problems import PlanError, Problem
-from controller.timetable import lay_out
+from controller.plans.loader import load_plan
+from controller.plans.plan import Plan
+from controller.plans.problems import PlanError, Problem
+from controller.plans.schema import json_schema
+from controller.plans.summary import COLUMNS, facts, rows, to_json
+from controller.plans.timetable import lay_out
 
 
 def add(subparsers: Any) -> None:

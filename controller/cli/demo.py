@@ -17,7 +17,7 @@ from controller.cli.arguments import verb
 from controller.cli.run import perform, recover, say
 from controller.edges.local_stack import LOOPBACK, PORTS, LocalStack
 from controller.exit_codes import ExitCode
-from controller.plan_loader import load_plan
+from controller.plans.loader import load_plan
 from controller.ports import EdgeError
 from controller.settings import Settings
 from controller.wiring import open_world

@@ -16,11 +16,11 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from controller.board import Board, RunView
-from controller.histogram import Histogram
+from controller.figures.histogram import Histogram
+from controller.figures.population import Population
+from controller.figures.statistics import nearest_rank
 from controller.orders import Interval
-from controller.population import Population
-from controller.statistics import nearest_rank
+from controller.running.board import Board, RunView
 
 LINE_PERIOD = 5.0
 FRAME_PERIOD = 0.25

@@ -12,9 +12,9 @@ from rich.console import Console
 from controller.cli.arguments import verb
 from controller.exit_codes import ExitCode
 from controller.ports import EdgeError
-from controller.record import RunRecord, to_json
-from controller.rejudge import read_run, rejudge
-from controller.verdict_table import show
+from controller.verdicts.record import RunRecord, to_json
+from controller.verdicts.rejudge import read_run, rejudge
+from controller.verdicts.table import show
 
 
 def add(subparsers: Any) -> None:

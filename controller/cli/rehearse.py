@@ -12,8 +12,8 @@ from typing import Any
 
 from controller.cli.arguments import add_plan, verb
 from controller.exit_codes import ExitCode
-from controller.plan_loader import load_plan
-from controller.rehearsing import rehearse
+from controller.plans.loader import load_plan
+from controller.running.rehearsing import rehearse
 
 
 def add(subparsers: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from controller.cli.arguments import verb
 from controller.exit_codes import ExitCode
 from controller.ports import EdgeError
-from controller.reporting import draw_report
+from controller.running.reporting import draw_report
 
 
 def add(subparsers: Any) -> None:

@@ -13,15 +13,15 @@ from rich.console import Console
 from controller.cli.arguments import add_plan, add_settings, verb
 from controller.cli.display import Display
 from controller.cli.signals import stop_on_signals
-from controller.conducting import Finished, World, conduct
 from controller.exit_codes import ExitCode
-from controller.plan import Plan
-from controller.plan_loader import load_plan
-from controller.record import to_json
-from controller.recovery import close_dangling
-from controller.run_loop import StopRequest
+from controller.plans.loader import load_plan
+from controller.plans.plan import Plan
+from controller.running.conducting import Finished, World, conduct
+from controller.running.loop import StopRequest
+from controller.running.recovery import close_dangling
 from controller.settings import load_settings
-from controller.verdict_table import show
+from controller.verdicts.record import to_json
+from controller.verdicts.table import show
 from controller.wiring import open_world
 
 

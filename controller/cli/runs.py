@@ -15,9 +15,9 @@ from rich.text import Text
 
 from controller.cli.arguments import verb
 from controller.exit_codes import ExitCode
-from controller.run_list import Entry, Finished, Unfinished, Unreadable, list_runs
-from controller.verdict_table import STYLES
-from controller.wording import span
+from controller.figures.wording import span
+from controller.verdicts.run_list import Entry, Finished, Unfinished, Unreadable, list_runs
+from controller.verdicts.table import STYLES
 
 RUNS = Path("runs")
 WIDE = 400

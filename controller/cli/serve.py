@@ -13,13 +13,13 @@ from typing import Any
 from controller.cli.arguments import add_settings, verb
 from controller.cli.run import recover
 from controller.cli.signals import stop_on_signals
-from controller.daemon import Daemon
 from controller.exit_codes import ExitCode
-from controller.plan import Plan
-from controller.plan_loader import load_plan
+from controller.plans.loader import load_plan
+from controller.plans.plan import Plan
+from controller.plans.problems import PlanError, Problem
 from controller.ports import EdgeError
-from controller.problems import PlanError, Problem
-from controller.run_loop import StopRequest
+from controller.running.daemon import Daemon
+from controller.running.loop import StopRequest
 from controller.settings import load_settings
 from controller.wiring import open_world
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from controller.run_loop import StopRequest
+from controller.running.loop import StopRequest
 
 
 @contextmanager

@@ -11,11 +11,11 @@ from typing import Any
 
 import requests
 
-from controller.annotation import MARKERS, clean_tags, identity_tags
 from controller.edges.grafana_credential import Credential
 from controller.edges.grafana_failure import GrafanaError, Reason
 from controller.edges.http_cause import cause, root
 from controller.ports import Region
+from controller.running.annotation import MARKERS, clean_tags, identity_tags
 
 MILLISECONDS_FROM = 10**12
 """Below this a time was given in seconds: Grafana would take it and draw the region in January 1970."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from controller.plan import Plan
+from controller.plans.plan import Plan
 from controller.ports import EdgeError, Finding, Region, Sample, Series
 
 EPOCH = datetime(2030, 1, 1, tzinfo=UTC)

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
-from controller.plan import Target
+from controller.plans.plan import Target
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolver = Callable[[str, int], Sequence[str]]

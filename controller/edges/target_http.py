@@ -14,8 +14,8 @@ from controller.edges.target_model import identity, state_finding
 from controller.edges.target_signature import signature_finding
 from controller.edges.target_trial import Trial
 from controller.generator.http_request import SpecError, address
-from controller.header_text import resolve_headers
-from controller.plan import Plan
+from controller.plans.header_text import resolve_headers
+from controller.plans.plan import Plan
 from controller.ports import Finding
 
 

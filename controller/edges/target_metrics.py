@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from controller.edges.target_call import Caller, NoAnswerError
-from controller.plan import Target
+from controller.plans.plan import Target
 from controller.ports import Finding
 
 _SAMPLE = re.compile(r"^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{| )", re.MULTILINE)

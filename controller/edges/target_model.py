@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from controller.edges.target_answer import reason
 from controller.edges.target_call import Answer, Caller, NoAnswerError
-from controller.plan import Plan
+from controller.plans.plan import Plan
 from controller.ports import Finding
 
 AVAILABLE = "AVAILABLE"

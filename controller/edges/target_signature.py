@@ -10,7 +10,7 @@ import numpy as np
 
 from controller.edges.target_call import Caller, NoAnswerError
 from controller.edges.target_trial import predict_url
-from controller.plan import Payloads, Plan
+from controller.plans.plan import Payloads, Plan
 from controller.ports import Finding
 
 DEFAULT_SIGNATURE = "serving_default"

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from controller.edges.target_answer import Wanted, look
 from controller.edges.target_call import Caller, NoAnswerError
 from controller.generator.http_request import path, required_fields
-from controller.payloads import PayloadError, bodies, exemplars
-from controller.plan import Plan
+from controller.plans.payloads import PayloadError, bodies, exemplars
+from controller.plans.plan import Plan
 from controller.ports import Finding
 
 TRIAL_REQUESTS = 10

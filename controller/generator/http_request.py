@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
 from controller.generator_spec import GeneratorSpec
-from controller.payloads import bodies
-from controller.plan import Target, Workload
+from controller.plans.payloads import bodies
+from controller.plans.plan import Target, Workload
 
 DEFAULT_FIELDS = {"row": ("predictions",), "column": ("outputs",)}
 """What TF Serving's answer to each form carries."""
@@ -54,7 +54,7 @@ def _which(target: Target) -> str:
 
 
 def requests(spec: GeneratorSpec, part: int) -> list[bytes]:
-    """All requests of worker `part`, in sending order. Raises `SpecError` and `controller.payloads.PayloadError`."""
+    """All requests of worker `part`, in sending order. Raises `SpecError` and `PayloadError`."""
     target, workload = spec.target, spec.workload
     head = _head(address(target), path(target, workload), workload.headers)
     encoded = bodies(workload, target.kind, part=part, parts=spec.workers)

@@ -27,7 +27,7 @@ from controller.generator.reasons import Reasons
 from controller.generator.resolve import resolve
 from controller.generator.user import ClosedLoopUser, Work
 from controller.generator_spec import GeneratorSpec
-from controller.payloads import PayloadError
+from controller.plans.payloads import PayloadError
 from exporters.names.loadgen import OUTCOMES
 
 REPORT_PERIOD = 1.0

@@ -14,8 +14,8 @@ import yaml
 from compose.targets.tfserving_standin.config_files import read_batching, read_monitoring
 from controller.cli.serve import load_all, plan_files
 from controller.edges.grafana_credential import TokenFile
-from controller.plan import Plan
-from controller.plan_loader import load_plan
+from controller.plans.loader import load_plan
+from controller.plans.plan import Plan
 from controller.settings import FORMS, load_settings
 from tests.compose.composition import FOLDER, ROOT, Json, by_ourselves, environment, limits, mounts, ports
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from controller.happenings import Instant
-from controller.plan import Hold, Payloads, Phase, Plan, Stage, Target, Workload
-from controller.states import Limits
-from controller.timetable import lay_out
+from controller.plans.plan import Hold, Payloads, Phase, Plan, Stage, Target, Workload
+from controller.plans.timetable import lay_out
+from controller.running.happenings import Instant
+from controller.running.states import Limits
 
 START = datetime(2030, 1, 1, 12, tzinfo=UTC)
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from controller.chronicle import SlotTimes
-from controller.conclusion import Remains
-from controller.criterion import Criterion, Indicator, Operator
-from controller.latency import LatencyLedger
+from controller.figures.latency import LatencyLedger
 from controller.orders import Cell, Drained, Interval, WorkerHealth
 from controller.outcome import Outcome
-from controller.plan import Hold, Payloads, Phase, Plan, Target, Workload
-from controller.timetable import Slot, Timetable
+from controller.plans.criterion import Criterion, Indicator, Operator
+from controller.plans.plan import Hold, Payloads, Phase, Plan, Target, Workload
+from controller.plans.timetable import Slot, Timetable
+from controller.running.chronicle import SlotTimes
+from controller.verdicts.conclusion import Remains
 
 T0 = 1_893_456_000.0  # 2030-01-01T00:00:00Z
 HEALTHY = (WorkerHealth("worker-0", 5, 0.2, {"cpu": 0.31, "loop_lag": 0.12}),)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from controller.edges.grafana_credential import PasswordFile, TokenFile
-from controller.problems import PlanError
+from controller.plans.problems import PlanError
 from controller.settings import Settings, load_settings
 
 

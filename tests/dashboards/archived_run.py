@@ -7,10 +7,10 @@ import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from controller.chronicle import SlotTimes
-from controller.conclusion import archive_files, conclude
+from controller.plans.timetable import Slot as PlannedSlot
 from controller.ports import Finding
-from controller.timetable import Slot as PlannedSlot
+from controller.running.chronicle import SlotTimes
+from controller.verdicts.conclusion import archive_files, conclude
 from tests.controller.loads import Reporter, a_cell, dice, remains, the_plan
 from tests.dashboards.synthetic_run import PLAN, RUN_ID, SLOTS, latency
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from controller import names as loadtest
-from controller.plan import Phase
+from controller.plans.plan import Phase
 from dashboards import tfserving
 from exporters.names import gpu, host, loadgen
 

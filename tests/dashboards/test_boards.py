@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from controller.annotation import MARKERS
-from controller.plan import Phase
+from controller.plans.plan import Phase
+from controller.running.annotation import MARKERS
 from dashboards import palette
 from dashboards.board import TAG, Board
 from dashboards.catalog import BOARDS

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from controller import wording as terminal
-from controller.criterion import Indicator
-from controller.measurement import Absent, Measured
-from controller.record import from_json
+from controller.figures import wording as terminal
+from controller.figures.measurement import Absent, Measured
+from controller.plans.criterion import Indicator
+from controller.verdicts.record import from_json
 from dashboards.load_test import BOARD
 from dashboards.report import exact, wording
 from dashboards.report.__main__ import main

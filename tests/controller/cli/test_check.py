@@ -13,7 +13,7 @@ import pytest
 
 from controller.__main__ import main
 from controller.exit_codes import ExitCode
-from controller.plan_schema import json_schema
+from controller.plans.schema import json_schema
 
 ROOT = Path(__file__).parents[3]
 PLANS = ROOT / "tests" / "controller" / "plans"

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from controller.cli import gate
-from controller.conclusion import archive_files, conclude
 from controller.exit_codes import ExitCode
 from controller.ports import EdgeError
-from controller.reasons import ReasonKind
-from controller.record import RunRecord, from_json, to_json
-from controller.rejudge import read_run, rejudge
+from controller.verdicts.conclusion import archive_files, conclude
+from controller.verdicts.reasons import ReasonKind
+from controller.verdicts.record import RunRecord, from_json, to_json
+from controller.verdicts.rejudge import read_run, rejudge
 from tests.controller.loads import Reporter, a_cell, a_slot, dice, remains
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from controller.cli import runs
-from controller.conclusion import conclude
 from controller.exit_codes import ExitCode
 from controller.outcome import Outcome
 from controller.ports import EdgeError
-from controller.record import to_json
+from controller.verdicts.conclusion import conclude
+from controller.verdicts.record import to_json
 from tests.controller.loads import T0, Reporter, a_cell, remains
 
 

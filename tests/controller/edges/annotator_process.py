@@ -6,9 +6,9 @@ import sys
 import time
 from pathlib import Path
 
-from controller import annotation
 from controller.edges.grafana_annotator import GrafanaAnnotator
 from controller.edges.grafana_credential import TokenFile
+from controller.running import annotation
 from tests.controller.edges.regions import HASTY, a_region
 
 

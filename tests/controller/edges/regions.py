@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from controller import annotation
 from controller.edges.grafana_annotator import GrafanaAnnotator
 from controller.edges.grafana_pace import Pace
-from controller.plan import Phase
+from controller.plans.plan import Phase
+from controller.plans.timetable import Slot
 from controller.ports import Region
-from controller.timetable import Slot
+from controller.running import annotation
 
 FAST = Pace(first=0.01, longest=0.05, confirm_after=0.6, credential_every=0.05, connect=2.0, read=2.0)
 HASTY = replace(FAST, read=0.2)

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from controller import annotation
 from controller.edges.file_discovery import FileDiscovery
 from controller.edges.grafana_annotator import GrafanaAnnotator
 from controller.edges.grafana_off import GrafanaOff
 from controller.edges.rehearsal import RehearsalAnnotator, RehearsalDiscovery
 from controller.ports import Annotator, Discovery
+from controller.running import annotation
 from tests.controller.edges.grafana_double import GrafanaDouble
 from tests.controller.edges.regions import a_region, until
 

@@ -9,10 +9,10 @@ from statistics import median
 
 import pytest
 
-from controller import annotation
 from controller.edges.grafana_annotator import GrafanaAnnotator
 from controller.edges.grafana_credential import PasswordFile, TokenFile
 from controller.ports import EdgeError
+from controller.running import annotation
 from tests.controller.edges.grafana_double import Answer, GrafanaDouble, Stall
 from tests.controller.edges.regions import FAST, a_region, settle, until
 

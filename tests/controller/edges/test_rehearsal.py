@@ -11,7 +11,7 @@ from controller.edges.rehearsal_generator import Faults, RehearsalGenerator
 from controller.edges.rehearsal_load import Answers, closed_loop, latencies
 from controller.generator_spec import GeneratorSpec
 from controller.orders import Ack, Drain, Drained, Fault, Hello, Interval, Lease, Order, Quit, Report
-from controller.plan import Payloads, Target, Workload
+from controller.plans.plan import Payloads, Target, Workload
 from controller.ports import EdgeError, Generator
 
 SPEC = GeneratorSpec(

@@ -6,7 +6,7 @@ import pytest
 
 from controller.edges.target_address import refusal
 from controller.edges.target_http import TargetHttp
-from controller.plan import Target
+from controller.plans.plan import Target
 from tests.controller.builders import a_plan
 
 NAMES = {

@@ -13,7 +13,7 @@ import pytest
 from controller.edges.target_answer import Wanted, look
 from controller.edges.target_call import Caller, NoAnswerError
 from controller.edges.target_http import TargetHttp
-from controller.plan import Payloads, Target, Workload
+from controller.plans.plan import Payloads, Target, Workload
 from controller.ports import Finding
 from tests.controller.builders import a_plan
 from tests.controller.edges.pages import Page, serving

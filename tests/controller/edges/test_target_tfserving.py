@@ -12,7 +12,7 @@ import pytest
 
 from controller.edges.rehearsal import RehearsalProbe
 from controller.edges.target_http import TargetHttp
-from controller.plan import Payloads, Plan, Target, Workload
+from controller.plans.plan import Payloads, Plan, Target, Workload
 from controller.ports import Finding, TargetProbe
 from tests.compose.targets.tfserving_standin.running import PAGE, ROW, StandIn, a_stand_in, monitored
 from tests.controller.builders import a_plan

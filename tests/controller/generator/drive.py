@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from controller.edges.generator_process import GeneratorProcess
 from controller.generator_spec import GeneratorSpec
 from controller.orders import Ack, Drain, Drained, Fault, Hello, Interval, Lease, Order, Quit, Report
-from controller.plan import Payloads, Target, Workload
+from controller.plans.plan import Payloads, Target, Workload
 
 T = TypeVar("T", Ack, Drained, Fault, Hello, Interval)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.plan import Target as PlanTarget
+from controller.plans.plan import Target as PlanTarget
 from tests.controller.generator.drive import Drive, a_spec
 from tests.controller.generator.target import Target
 

@@ -9,7 +9,7 @@ import pytest
 from controller.generator.http_request import Address, SpecError, address, path, requests, required_fields
 from controller.generator.resolve import resolve
 from controller.generator_spec import GeneratorSpec, decode_spec, encode_spec
-from controller.plan import Payloads, Target, Workload
+from controller.plans.plan import Payloads, Target, Workload
 from tests.controller.generator.target import Target as Listening
 
 POOL = Payloads(random_shape=(2,), count=4)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.plan import Payloads
+from controller.plans.plan import Payloads
 from tests.controller.generator.drive import Drive, a_spec
 
 pytestmark = pytest.mark.slow

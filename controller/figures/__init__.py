@@ -1,0 +1,1 @@
+"""What was measured: exact histograms, quantiles and shares with their intervals; pure arithmetic."""

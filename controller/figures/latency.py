@@ -1,0 +1,119 @@
+"""The ledger of a run: exact histograms by slot, window and outcome, the series of seconds, and the totals.
+
+Fed with the generator's intervals, in order. Memory is bounded: a window is kept as at most `MOST_BATCHES` batches of
+consecutive intervals; when more come in, neighbours are merged, so that an hour is remembered as minutes, a minute as
+seconds, and no request is ever dropped from the counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from controller.figures.histogram import Histogram, merged
+from controller.figures.indicators import union
+from controller.figures.measurement import Batch
+from controller.figures.seconds import Second, second, slim
+from controller.orders import Interval
+from exporters.names.loadgen import OUTCOMES
+
+MOST_BATCHES = 128
+DETAILED_SECONDS = 3600
+"""So many newest seconds keep all their indicators, twice what the longest stop rule looks back; older ones only what
+`seconds.csv` shows."""
+
+GAP_SECONDS = 0.5
+"""Intervals that lie further apart than this have lost a report between them."""
+
+
+class Batches:
+    """Consecutive batches, each of `width` intervals; the width doubles when there are too many."""
+
+    def __init__(self) -> None:
+        """Start empty, one interval a batch."""
+        self._width = 1
+        self._filled = 0
+        self._batches: list[Batch] = []
+
+    def add(self, batch: Batch) -> None:
+        """Take one interval's counts."""
+        if self._batches and self._filled < self._width:
+            self._batches[-1] = union([self._batches[-1], batch])
+            self._filled += 1
+            return
+        if len(self._batches) == MOST_BATCHES:
+            self._batches = [union(self._batches[i : i + 2]) for i in range(0, MOST_BATCHES, 2)]
+            self._width *= 2
+        self._batches.append(batch)
+        self._filled = 1
+
+    def all(self) -> tuple[Batch, ...]:
+        """In order of time."""
+        return tuple(self._batches)
+
+
+class LatencyLedger:
+    """Everything that the generator reported of one run.
+
+    `seconds`: one entry an interval. `totals`: requests by outcome. `reported`: the generator's own count of requests
+    that ended, as of the last interval. `gaps`: spans `[start, end)` (epoch seconds) that no interval covers.
+    """
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self.seconds: list[Second] = []
+        self.totals: dict[str, int] = dict.fromkeys(OUTCOMES, 0)
+        self.reported = 0
+        self.started = 0
+        self.gaps: list[tuple[float, float]] = []
+        self._batches: dict[tuple[int, bool], Batches] = {}
+
+    def add(self, interval: Interval) -> None:
+        """Take one interval. Raises `ValueError` for an outcome that is not one of ours."""
+        if self.seconds and interval.start - self.seconds[-1].end > GAP_SECONDS:
+            self.gaps.append((self.seconds[-1].end, interval.start))
+        parts = _by_slot(interval)
+        for key, batch in parts.items():
+            self._batches.setdefault(key, Batches()).add(batch)
+        self.seconds.append(second(interval, parts.values()))
+        if len(self.seconds) > DETAILED_SECONDS:
+            old = len(self.seconds) - DETAILED_SECONDS - 1
+            self.seconds[old] = slim(self.seconds[old])
+        self.reported, self.started = interval.ended, interval.started
+        for batch in parts.values():
+            for outcome, histogram in batch.outcomes.items():
+                self.totals[outcome] += histogram.total
+
+    def slots(self) -> tuple[int, ...]:
+        """Slots of which requests were counted, in order."""
+        return tuple(sorted({slot for slot, _ in self._batches}))
+
+    def batches(self, slot: int, *, measured: bool = True) -> tuple[Batch, ...]:
+        """The slot's requests of inside or outside its window, in order of time."""
+        found = self._batches.get((slot, measured))
+        return found.all() if found else ()
+
+    def histogram(self, slot: int, outcome: str, *, measured: bool = True) -> Histogram:
+        """All latencies of one outcome in a slot, of inside or outside its window."""
+        return merged([batch.histogram(outcome) for batch in self.batches(slot, measured=measured)])
+
+    @property
+    def last(self) -> Second | None:
+        """The newest second."""
+        return self.seconds[-1] if self.seconds else None
+
+    def between(self, start: float, end: float) -> Sequence[Second]:
+        """Seconds that lie wholly inside `[start, end)` (epoch seconds)."""
+        slack = 1e-6
+        return [row for row in self.seconds if row.start >= start - slack and row.end <= end + slack]
+
+
+def _by_slot(interval: Interval) -> dict[tuple[int, bool], Batch]:
+    parts: dict[tuple[int, bool], Batch] = {}
+    for cell in interval.cells:
+        if cell.outcome not in OUTCOMES:
+            raise ValueError(f"the generator reported an unknown outcome: {cell.outcome!r}")
+        if not any(cell.counts.values()):
+            continue
+        batch = parts.setdefault((cell.slot, cell.measured), Batch(interval.start, interval.end, {}))
+        batch.outcomes.setdefault(cell.outcome, Histogram()).add(cell.counts, cell.sum_us)
+    return parts

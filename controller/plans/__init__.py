@@ -1,0 +1,1 @@
+"""What is to be done, and when: plans read strictly, laid out as timetables, due by schedules."""

@@ -1,0 +1,41 @@
+"""The name of a plan's content: equal for plans that mean the same, however they are written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from controller.plans.plan import Plan
+
+_NOT_CONTENT = frozenset({"digest", "source", "path", "text"})
+
+
+def digest_of(plan: Plan, written: Mapping[str, Path]) -> str:
+    """SHA-256 (hexadecimal) of what the plan says, defaults filled in, formatting, comments and anchors gone.
+
+    `written` has the payload paths as the plan writes them, so that the folder of the plan does not matter.
+    """
+    payloads = replace(plan.workload.payloads, npy=written.get("npy"), jsonl=written.get("jsonl"))
+    said = replace(plan, workload=replace(plan.workload, payloads=payloads))
+    text = json.dumps(_normal(said), sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _normal(value: Any) -> Any:
+    if is_dataclass(value):
+        names = (field.name for field in fields(value) if field.name not in _NOT_CONTENT)
+        return {name: _normal(getattr(value, name)) for name in names}
+    match value:
+        case timedelta():
+            return f"{value // timedelta(microseconds=1)}us"
+        case Path():
+            return value.as_posix()
+        case tuple():
+            return [_normal(item) for item in value]
+        case _:
+            return value

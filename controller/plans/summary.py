@@ -1,0 +1,98 @@
+"""What a plan would do, in figures: its timetable, peak, span, criteria and next due times; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from controller.plans.duration import format_duration
+from controller.plans.plan import Plan, Schedule
+from controller.plans.schedule import next_due
+from controller.plans.timetable import Slot, Timetable, lay_out
+
+DUES = 3
+"""How many due times are shown."""
+
+COLUMNS = ("seq", "stage", "phase", "start", "lasts", "users", "measured")
+"""Header of `rows`."""
+
+
+def coming_dues(schedule: Schedule, now: datetime) -> list[datetime]:
+    """The next due times after `now`, aware UTC; fewer than `DUES` when they are more than a year ahead."""
+    dues: list[datetime] = []
+    while len(dues) < DUES and (due := next_due(schedule, dues[-1] if dues else now)) is not None:
+        dues.append(due)
+    return dues
+
+
+def rows(timetable: Timetable) -> Iterator[tuple[str, ...]]:
+    """The timetable for people, one row a slot; times are offsets from the start of load."""
+    for slot in timetable.slots:
+        flat = slot.users_start == slot.users_end
+        users = str(slot.users_start) if flat else f"{slot.users_start} to {slot.users_end}"
+        window = " to ".join(map(format_duration, slot.window)) if slot.window else "-"
+        times = (format_duration(slot.start), format_duration(slot.lasts))
+        yield (str(slot.seq), slot.stage, slot.phase.value, *times, users, window)
+
+
+def facts(plan: Plan, timetable: Timetable, now: datetime) -> Iterator[tuple[str, str]]:
+    """Everything but the timetable, as pairs of a word and a sentence or figure."""
+    model = f", model {plan.target.model}" if plan.target.model else ""
+    yield "target", f"{plan.target.kind} at {plan.target.rest}{model}"
+    yield "digest", plan.digest
+    measured = format_duration(_measured(timetable))
+    yield "load", f"{format_duration(timetable.span)}, {measured} of it measured, {timetable.peak_users} users at most"
+    yield "objectives", ", ".join(criterion.text for criterion in plan.objectives) or "none"
+    yield "stop when", ", ".join(rule.text for rule in plan.stop_when) or "never"
+    schedule = plan.schedule
+    if schedule is None:
+        yield "schedule", "none: runs when told to"
+        return
+    zone = ZoneInfo(schedule.timezone)
+    yield "schedule", f"{schedule.cron} in {schedule.timezone}"
+    for number, due in enumerate(coming_dues(schedule, now)):
+        yield "" if number else "next due", f"{due:%Y-%m-%d %H:%M} UTC ({due.astimezone(zone):%a %Y-%m-%d %H:%M %Z})"
+    if not coming_dues(schedule, now):
+        yield "next due", "not within a year"
+
+
+def to_json(plan: Plan, now: datetime) -> dict[str, Any]:
+    """The same for programs: times in seconds from the start of load, due times in ISO 8601."""
+    timetable, schedule = lay_out(plan), plan.schedule
+    dues = coming_dues(schedule, now) if schedule else []
+    when = {"cron": schedule.cron, "timezone": schedule.timezone} if schedule else None
+    return {
+        "name": plan.name,
+        "digest": plan.digest,
+        "target": {"kind": plan.target.kind, "rest": plan.target.rest, "model": plan.target.model},
+        "span_seconds": _seconds(timetable.span),
+        "measured_seconds": _seconds(_measured(timetable)),
+        "peak_users": timetable.peak_users,
+        "slots": [_slot(slot) for slot in timetable.slots],
+        "objectives": [criterion.text for criterion in plan.objectives],
+        "stop_when": [rule.text for rule in plan.stop_when],
+        "schedule": when and when | {"next_due": [due.isoformat() for due in dues]},
+    }
+
+
+def _slot(slot: Slot) -> dict[str, Any]:
+    return {
+        "seq": slot.seq,
+        "stage": slot.stage,
+        "phase": slot.phase.value,
+        "start_seconds": _seconds(slot.start),
+        "lasts_seconds": _seconds(slot.lasts),
+        "users": [slot.users_start, slot.users_end],
+        "window_seconds": [_seconds(moment) for moment in slot.window] if slot.window else None,
+    }
+
+
+def _measured(timetable: Timetable) -> timedelta:
+    windows = [slot.window for slot in timetable.slots if slot.window]
+    return sum((end - start for start, end in windows), timedelta(0))
+
+
+def _seconds(duration: timedelta) -> float:
+    return duration / timedelta(seconds=1)

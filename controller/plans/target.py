@@ -1,0 +1,82 @@
+"""The target of a plan: its keys, what must fit together, and the value that it becomes."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from controller.plans.numbers import Whole
+from controller.plans.plan import Target
+from controller.plans.readers import Choice, Text
+from controller.plans.tables import ByKind, Fields, Key, Record
+
+
+def _url(text: str) -> str:
+    try:
+        parts = urlsplit(text)
+        fit = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        fit = False
+    if not fit or any(character.isspace() for character in text):
+        raise ValueError(f"{text} is not an address", "write it like http://127.0.0.1:8501")
+    if parts.username or parts.password:
+        raise ValueError("holds a user or a password, and a plan is no place for one", "use a header with ${env:NAME}")
+    if parts.query or parts.fragment:
+        raise ValueError(f"{text} has a query or a fragment", "end it after the path")
+    return text.rstrip("/")
+
+
+def _host_and_port(text: str) -> str:
+    try:
+        parts = urlsplit(f"//{text}")
+        fit = bool(parts.hostname and parts.port and not parts.path and not parts.username)
+    except ValueError:
+        fit = False
+    if not fit:
+        raise ValueError(f"{text} is not a host and a port", "write it like 127.0.0.1:8500")
+    return text
+
+
+_URL = Text("an address such as http://127.0.0.1:8501", longest=500, parse=_url)
+PATH = Text("a path that starts with /", longest=500, pattern=r"/[!-~]*")
+_METRICS = Key(_URL, "The target's own Prometheus page.")
+
+
+_TFSERVING_ONLY = ("has a meaning for kind tfserving only", "remove it")
+
+
+def _check_version(fields: Fields) -> None:
+    if "version" in fields.lines and "label" in fields.lines:
+        fields.refuse("label", "stands beside version", "keep one of the two")
+
+
+TARGET = ByKind(
+    {
+        "tfserving": Record(
+            {
+                "kind": Key(Choice(("tfserving",)), "TensorFlow Serving or its stand-in.", required=True),
+                "rest": Key(_URL, "Address of the REST interface.", required=True),
+                "grpc": Key(Text("a host and a port", parse=_host_and_port), "Host and port of the gRPC interface."),
+                "model": Key(
+                    Text("a model's name", pattern=r"[A-Za-z0-9_.-]+"), "Name of the served model.", required=True
+                ),
+                "version": Key(Whole(0, 2**62), "Version of the model; without it the server chooses."),
+                "label": Key(Text("a version label", pattern=r"[A-Za-z0-9_.-]+"), "Label of the model's version."),
+                "metrics": _METRICS,
+            },
+            lambda f: Target("tfserving", **{k: f.get(k) for k in f.values if k != "kind"}),
+            _check_version,
+            {"health": ("has a meaning for kind http only", "remove it: the status of the model is asked for instead")},
+        ),
+        "http": Record(
+            {
+                "kind": Key(Choice(("http",)), "Any model service that answers POST over HTTP.", required=True),
+                "rest": Key(_URL, "Address of the service.", required=True),
+                "health": Key(PATH, "A path that answers 200 when the service is ready."),
+                "metrics": _METRICS,
+            },
+            refused=dict.fromkeys(("model", "version", "label", "grpc"), _TFSERVING_ONLY),
+            build=lambda f: Target("http", **{k: f.get(k) for k in f.values if k != "kind"}),
+        ),
+    }
+)
+"""The system under test."""

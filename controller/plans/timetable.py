@@ -1,0 +1,142 @@
+"""All slots of a run on the clock, computed before it starts, and the load that they ask for at any moment."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import NamedTuple, assert_never
+
+from controller.plans.plan import Hold, Phase, Plan, Ramp, Soak, Spike, Stage, Staircase
+
+_ZERO = timedelta(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One phase of one stage: `[start, end)` as offsets from the start of load.
+
+    `users_at` is linear between `users_start` and `users_end`. `discard` at the slot's start is not measured;
+    a window exists only in steady slots. `seq` counts from 0.
+    """
+
+    seq: int
+    stage: str
+    phase: Phase
+    start: timedelta
+    end: timedelta
+    users_start: int
+    users_end: int
+    discard: timedelta = _ZERO
+
+    @property
+    def window(self) -> tuple[timedelta, timedelta] | None:
+        """The measured half-open interval as offsets from the start of load, in steady slots only."""
+        return (self.start + self.discard, self.end) if self.phase is Phase.STEADY else None
+
+    @property
+    def lasts(self) -> timedelta:
+        """From start to end."""
+        return self.end - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class Timetable:
+    """Slots in order, without gaps."""
+
+    slots: tuple[Slot, ...]
+
+    @property
+    def span(self) -> timedelta:
+        """Planned time under load, drain excluded."""
+        return self.slots[-1].end if self.slots else _ZERO
+
+    @property
+    def peak_users(self) -> int:
+        """Most users that any slot asks for."""
+        return max((max(slot.users_start, slot.users_end) for slot in self.slots), default=0)
+
+
+class Load(NamedTuple):
+    """What the timetable asks for at a moment: the slot, its users, and whether the moment is measured."""
+
+    slot: Slot
+    users: int
+    measured: bool
+
+
+def lay_out(plan: Plan) -> Timetable:
+    """Every stage's slots one after the other: the first starts at 0, each starts where the one before ends."""
+    slots: list[Slot] = []
+    at = _ZERO
+    for stage in plan.stages:
+        for slot in slots_of(stage):
+            slots.append(replace(slot, seq=len(slots), start=at, end=at + slot.end))
+            at += slot.end
+    return Timetable(tuple(slots))
+
+
+def slots_of(stage: Stage) -> Iterator[Slot]:
+    """One stage's slots as if each were the first and started at 0; `lay_out` puts them on the clock."""
+
+    def flat(phase: Phase, users: int, lasts: timedelta, discard: timedelta = _ZERO) -> Slot:
+        return Slot(0, stage.name, phase, _ZERO, lasts, users, users, discard)
+
+    match stage:
+        case Hold():
+            yield flat(stage.phase, stage.users, stage.lasts, stage.discard)
+        case Soak():
+            yield flat(Phase.STEADY, stage.users, stage.lasts, stage.discard)
+        case Ramp():
+            yield Slot(0, stage.name, Phase.RAMP, _ZERO, stage.lasts, stage.start, stage.end)
+        case Staircase():
+            for users in range(stage.start, stage.end + 1, stage.rise):
+                yield flat(Phase.STEADY, users, stage.every, stage.discard)
+        case Spike():
+            yield flat(Phase.WARMUP, stage.base, stage.before)
+            yield flat(Phase.STEADY, stage.peak, stage.lasts, stage.discard)
+            yield flat(Phase.COOLDOWN, stage.base, stage.after)
+        case _:
+            assert_never(stage)
+
+
+def slot_at(timetable: Timetable, elapsed: timedelta) -> Slot | None:
+    """The slot that holds the moment; the first for a moment before the start, None from the end on."""
+    if elapsed >= timetable.span:
+        return None
+    index = bisect_right(timetable.slots, elapsed, key=lambda slot: slot.start)
+    return timetable.slots[max(0, index - 1)]
+
+
+def users_at(slot: Slot, elapsed: timedelta) -> int:
+    """Users at a moment (offset from the start of load): a straight line over the slot, rounded half up, in integers.
+
+    A moment outside the slot counts as its nearer end.
+    """
+    inside = min(max(elapsed - slot.start, _ZERO), slot.lasts)
+    if slot.users_start == slot.users_end or not slot.lasts:
+        return slot.users_start
+    microsecond = timedelta(microseconds=1)
+    whole, part = slot.lasts // microsecond, inside // microsecond
+    return slot.users_start + (2 * (slot.users_end - slot.users_start) * part + whole) // (2 * whole)
+
+
+def load_at(timetable: Timetable, elapsed: timedelta) -> Load | None:
+    """What to ask of the generator at a moment, as an offset from the start of load; None from the end on.
+
+    A moment before the start counts as the start.
+    """
+    elapsed = max(elapsed, _ZERO)
+    slot = slot_at(timetable, elapsed)
+    if slot is None:
+        return None
+    window = slot.window
+    return Load(slot, users_at(slot, elapsed), window is not None and window[0] <= elapsed)
+
+
+def boundaries(timetable: Timetable) -> tuple[timedelta, ...]:
+    """Every offset before the end at which the slot or whether it is measured changes, rising; the first is 0."""
+    starts = {slot.start for slot in timetable.slots}
+    windows = {slot.window[0] for slot in timetable.slots if slot.window is not None}
+    return tuple(sorted(offset for offset in starts | windows if offset < timetable.span))

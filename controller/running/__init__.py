@@ -1,0 +1,1 @@
+"""One run from preflight to archive: the pure lifecycle, the loop around it, and the daemon above."""

@@ -1,0 +1,61 @@
+"""What must be equal for two runs to be comparable: target, workload, hardware, kernel, tool versions."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from controller.plans.plan import Plan
+
+PACKAGES = ("stagelight", "locust", "gevent", "geventhttpclient")
+
+
+def fingerprint(plan: Plan, identity: Mapping[str, Any], host: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts, grouped; `identity` is what the target says of itself, `host` what `host_facts` found."""
+    return {
+        "target": {"kind": plan.target.kind, "rest": plan.target.rest, "model": plan.target.model, **identity},
+        "workload": {"digest": workload_digest(plan), "protocol": plan.workload.protocol},
+        "generator": {"workers": plan.workers, **host},
+        "tools": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
+    }
+
+
+def workload_digest(plan: Plan) -> str:
+    """SHA-256 over the workload's settings and the content of its payload file, wherever that file lies."""
+    payloads = plan.workload.payloads
+    settings = replace(plan.workload, payloads=replace(payloads, npy=None, jsonl=None))
+    digest = hashlib.sha256(repr(settings).encode())
+    for source in (payloads.npy, payloads.jsonl):
+        if source is not None:
+            with source.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+def host_facts(proc: Path = Path("/proc")) -> dict[str, Any]:
+    """CPU model, cores that this process may use, memory in bytes, kernel; a fact that cannot be read is None."""
+    return {
+        "cpu_model": _field(proc / "cpuinfo", "model name"),
+        "cores": len(os.sched_getaffinity(0)),
+        "memory_bytes": _memory(proc / "meminfo"),
+        "kernel": platform.release(),
+    }
+
+
+def _field(file: Path, key: str) -> str | None:
+    try:
+        lines = file.read_text().splitlines()
+    except OSError:
+        return None
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith(key)), None)
+
+
+def _memory(file: Path) -> int | None:
+    value = _field(file, "MemTotal")
+    return int(value.split()[0]) * 1024 if value else None

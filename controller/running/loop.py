@@ -1,0 +1,158 @@
+"""The loop of one run: gather events, advance the lifecycle, perform its actions, until it has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from controller.figures.latency import LatencyLedger
+from controller.figures.stop_rules import held_rule
+from controller.orders import Drained, Interval
+from controller.plans.plan import Plan
+from controller.plans.timetable import Timetable, boundaries
+from controller.ports import Clock, EdgeError, Finding, TargetProbe
+from controller.running.board import Board
+from controller.running.chronicle import Chronicle
+from controller.running.happenings import (
+    Broken,
+    Event,
+    GeneratorGone,
+    Instant,
+    Interrupted,
+    KillGenerator,
+    PreflightPassed,
+    PreflightRefused,
+    Reported,
+    RuleHeld,
+    Scraped,
+    Tick,
+    Withdrawn,
+)
+from controller.running.lifecycle import advance
+from controller.running.performer import Performer
+from controller.running.states import Ended, Leaving, Limits, Loading, Preparing, State
+
+PERIOD = 0.05
+"""Longest sleep of the loop, seconds: the bound on how late an order can leave."""
+
+
+@dataclass(slots=True)
+class StopRequest:
+    """Set by a signal handler or by the daemon; read once each turn of the loop. A second request means: at once."""
+
+    by: str | None = None
+
+    def ask(self, by: str) -> None:
+        """Ask the run to stop, on behalf of `by`."""
+        self.by = by
+
+    def take(self) -> str | None:
+        """Who asked since the last call, if anybody."""
+        by, self.by = self.by, None
+        return by
+
+
+@dataclass(slots=True)
+class RunLoop:
+    """Drives one run to its end and leaves ledger, chronicle and totals behind for the record."""
+
+    plan: Plan
+    timetable: Timetable
+    limits: Limits
+    performer: Performer
+    probe: TargetProbe
+    clock: Clock
+    board: Board
+    stop: StopRequest
+    ledger: LatencyLedger
+    chronicle: Chronicle
+    turn: Callable[[], None] = lambda: None  # called once a turn, for the display
+    state: State = field(default_factory=Preparing)
+    drained: Drained | None = None
+    findings: tuple[Finding, ...] = ()
+    identity: Mapping[str, Any] = field(default_factory=dict)  # what the target said of itself before load
+
+    def run(self) -> Ended:
+        """Block until the run has ended; never leaves a generator behind."""
+        try:
+            self._apply(self._preflight())
+            while not isinstance(self.state, Ended):
+                for event in self._events():
+                    self._apply(event)
+                self._show()
+                self._sleep()
+        finally:
+            self.performer.ports.generator.kill()
+        return self.state
+
+    def _preflight(self) -> Event:
+        self.findings = tuple(self.probe.preflight(self.plan))
+        self.identity = self.probe.identity(self.plan)
+        bad = [finding.sentence for finding in self.findings if not finding.fit]
+        if by := self.stop.take():
+            return Interrupted(self._now(), by)
+        return PreflightRefused(self._now(), " ".join(bad)) if bad else PreflightPassed(self._now())
+
+    def _events(self) -> Iterator[Event]:
+        if by := self.stop.take():
+            yield Interrupted(self._now(), by)
+        generator, watch = self.performer.ports.generator, self.performer.ports.watch
+        alive = generator.alive()  # asked first, so that a last report is read before its sender is called gone
+        for report in generator.reports():
+            if isinstance(report, Interval):
+                self.ledger.add(report)
+                self.board.update(interval=report)
+            elif isinstance(report, Drained):
+                self.drained = report
+            yield Reported(self._now(), report)
+        if not alive and not isinstance(self.state, Preparing | Ended):
+            yield GeneratorGone(self._now(), "no process of it is left")
+        match watch.answer() if watch else None:
+            case "scraped":
+                yield Scraped(self._now())
+            case "withdrawn":
+                yield Withdrawn(self._now())
+        if isinstance(self.state, Loading) and (rule := held_rule(self.plan.stop_when, self.ledger)):
+            yield RuleHeld(self._now(), rule.text)
+        yield Tick(self._now())
+
+    def _apply(self, event: Event) -> None:
+        self.state, actions = advance(self.state, event, self.limits)
+        for action in actions:
+            try:
+                self.performer.perform(action)
+            except EdgeError as error:
+                self.board.count_edge_failure("generator")
+                if isinstance(action, KillGenerator) or isinstance(self.state, Leaving | Ended):
+                    self.chronicle.note(str(error))
+                else:
+                    self._apply(Broken(self._now(), str(error)))
+                    return
+
+    def _show(self) -> None:
+        state, slots = self.state, tuple(self.chronicle.slots.values())
+        if isinstance(state, Loading):
+            elapsed = self.clock.monotonic() - state.origin
+            left = max(self.timetable.span.total_seconds() - elapsed, 0.0)
+            self.board.update(state="loading", slots=slots, users=state.last.users, elapsed=elapsed, remaining=left)
+        else:
+            self.board.update(state=type(state).__name__.lower(), slots=slots, users=0, remaining=0.0)
+        self.turn()
+
+    def _sleep(self) -> None:
+        before, pause = self.clock.monotonic(), self._pause()
+        self.clock.sleep(pause)
+        self.board.overrun(max(self.clock.monotonic() - before - pause, 0.0))
+
+    def _pause(self) -> float:
+        """Sleep to the next boundary of the timetable, at most one period."""
+        if not isinstance(self.state, Loading):
+            return PERIOD
+        elapsed = timedelta(seconds=self.clock.monotonic() - self.state.origin)
+        ahead = [edge - elapsed for edge in (*boundaries(self.timetable), self.timetable.span) if edge > elapsed]
+        return min([PERIOD, *(gap.total_seconds() for gap in ahead)])
+
+    def _now(self) -> Instant:
+        return Instant(self.clock.now(), self.clock.monotonic())

@@ -1,0 +1,73 @@
+"""Everything a verdict rests on, gathered after a run or read back from its record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from controller.figures.latency import LatencyLedger
+from controller.figures.window import Window
+from controller.orders import Drained
+from controller.outcome import Outcome
+from controller.plans.criterion import Criterion
+from exporters.names.loadgen import OUTCOMES
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorFacts:
+    """The generator's books over the whole run.
+
+    `counted`: requests by outcome, summed over all intervals. `reported`: requests that ended by the last interval's
+    own running count. `drained`: the generator's final totals by outcome, None if it never gave them. `aborted` were
+    in flight when the drain was over; they are `generator_error` in `drained`.
+    """
+
+    workers: int
+    counted: dict[str, int]
+    reported: int
+    started: int
+    drained: dict[str, int] | None = None
+    aborted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A window that the plan asked for."""
+
+    slot: int
+    stage: str
+    users: int
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        """Stage and users."""
+        return f"{self.stage} @{self.users:,}"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """How the run ended and why (a sentence), what was asked of it, and what was measured."""
+
+    outcome: Outcome
+    because: str
+    objectives: tuple[Criterion, ...]
+    planned: tuple[Planned, ...]
+    windows: tuple[Window, ...]
+    generator: GeneratorFacts
+
+
+def generator_facts(ledger: LatencyLedger, drained: Drained | None, workers: int) -> GeneratorFacts:
+    """The books as ledger and drain show them; `workers` is how many there should be."""
+    return GeneratorFacts(
+        workers=workers,
+        counted=dict(ledger.totals),
+        reported=ledger.reported,
+        started=ledger.started if drained is None else drained.started,
+        drained=None if drained is None else _every_outcome(drained.totals),
+        aborted=0 if drained is None else drained.aborted,
+    )
+
+
+def _every_outcome(totals: Mapping[str, int]) -> dict[str, int]:
+    return {**dict.fromkeys(OUTCOMES, 0), **totals}

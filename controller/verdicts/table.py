@@ -1,0 +1,207 @@
+"""The verdict on one screen: figures by window, shares, objectives, reasons and what to do about them.
+
+Laid out for 80 columns; on a terminal in colour, elsewhere plain text that means the same, because every colour stands
+beside a word or a sign.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from controller.figures import wording
+from controller.figures.enough import fewest
+from controller.figures.measurement import Absent, Measured, Measurement
+from controller.figures.window import Window
+from controller.plans.criterion import Indicator
+from controller.verdicts.reasons import Reason, Ruling
+from controller.verdicts.record import RunRecord
+
+WIDTH = 80
+STYLES = {
+    Ruling.PASS: "bold green",
+    Ruling.FAIL: "bold red",
+    Ruling.INVALID: "bold magenta",
+    Ruling.INCONCLUSIVE: "bold yellow",
+}
+SIGNS = {Ruling.PASS: "✓", Ruling.FAIL: "✗", Ruling.INVALID: "!", Ruling.INCONCLUSIVE: "?"}
+PLAIN_SIGNS = str.maketrans({"✓": "+", "✗": "x", "…": "."})
+ABSENT = "-"
+MOST_ROWS = 12
+"""Objectives and reasons beyond so many are counted, not listed: the rest is in the record."""
+
+LATENCIES = (
+    Indicator.P50,
+    Indicator.P95,
+    Indicator.P99,
+    Indicator.P999,
+    Indicator.MEAN,
+    Indicator.MAX,
+)
+
+
+def verdict_screen(record: RunRecord) -> RenderableType:
+    """Everything that a person must see after a run, top to bottom."""
+    parts: list[RenderableType] = [_headline(record)]
+    if record.windows:
+        parts += [_latencies(record), _requests(record.windows), _shares(record.windows)]
+    if record.verdict.objectives:
+        parts.append(_objectives(record))
+    parts.extend(_reasons(record.verdict.reasons))
+    return Group(*parts)
+
+
+def render(record: RunRecord, width: int = WIDTH, *, ascii_only: bool = False) -> str:
+    """The screen as plain text without colour, for files, pipes and tests."""
+    sink = io.StringIO()
+    console = Console(file=sink, width=width, color_system=None, force_terminal=False, legacy_windows=False)
+    console.print(verdict_screen(record))
+    text = "\n".join(line.rstrip() for line in sink.getvalue().splitlines()) + "\n"
+    return text.translate(PLAIN_SIGNS).encode("ascii", "replace").decode() if ascii_only else text
+
+
+def show(record: RunRecord, console: Console) -> None:
+    """Print the screen: in colour on a terminal, plain elsewhere, in ASCII where the terminal knows nothing better."""
+    encoding = (console.encoding or "").lower()
+    if console.is_terminal and encoding.startswith("utf"):
+        console.print(verdict_screen(record))
+        return
+    console.file.write(render(record, console.width, ascii_only=not encoding.startswith("utf")))
+
+
+def _headline(record: RunRecord) -> RenderableType:
+    ruling = record.verdict.ruling
+    length = (record.ended - record.started).total_seconds()
+    first = Text.assemble(("Verdict: ", "bold"), (ruling.value.upper(), STYLES[ruling]), f"   plan {record.plan.name}")
+    ended = f"{record.outcome.value.replace('_', ' ')} after {wording.span(length)}"
+    books = f"{sum(record.totals.values()):,} requests"
+    second = Text(f"run {record.run_id}, {ended}, {books}, exit code {int(record.exit_code)}", style="dim")
+    return Group(first, second)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False, show_edge=False)
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="right" if number else "left", no_wrap=number > 0, overflow="fold")
+    return table
+
+
+def _latencies(record: RunRecord) -> RenderableType:
+    """In milliseconds throughout, so that a column can be read downwards."""
+    heads = [indicator.value.replace("p", "P") for indicator in LATENCIES]
+    table = _table("Latency, ms", *heads[:3], "95 % sure", *heads[3:])
+    for window in record.windows:
+        ruling = record.verdict.of_window(window.slot)
+        cells = [_ms(indicator, window.indicators[indicator]) for indicator in LATENCIES]
+        name = Text.assemble((SIGNS[ruling], STYLES[ruling]), f" {window.name}")
+        table.add_row(name, *cells[:3], _ms_interval(window.indicators[Indicator.P99]), *cells[3:])
+    return _block(table)
+
+
+def _requests(windows: tuple[Window, ...]) -> RenderableType:
+    table = _table("Requests", "ended", "ok/s", "errors", "timeouts", "P99/mean", "stalled", "gen.")
+    for window in windows:
+        found, tail = window.indicators, window.tail_ratio
+        table.add_row(
+            window.name,
+            f"{window.ended:,}",
+            _cell(Indicator.THROUGHPUT, found[Indicator.THROUGHPUT]).removesuffix("/s"),
+            _cell(Indicator.ERROR_RATIO, found[Indicator.ERROR_RATIO]),
+            _cell(Indicator.TIMEOUT_RATIO, found[Indicator.TIMEOUT_RATIO]),
+            wording.digits(tail.value) if isinstance(tail, Measured) else ABSENT,
+            wording.span(window.health.stalled_seconds),
+            _cell(Indicator.SATURATION, found[Indicator.SATURATION]),
+        )
+    return _block(table)
+
+
+def _shares(windows: tuple[Window, ...]) -> RenderableType:
+    table = _table("Share of n", "n", "0-100 ms", "100-200", "200-500", "500-1000", "above")
+    for window in windows:
+        n = sum(share.count for share in window.shares)
+        table.add_row(window.name, f"{n:,}", *(_percent(share.ratio, share.count) for share in window.shares))
+    return _block(table)
+
+
+def _objectives(record: RunRecord) -> RenderableType:
+    windows = {window.slot: window for window in record.windows}
+    results = record.verdict.objectives
+    if len(results) > MOST_ROWS:
+        results = tuple(result for result in results if result.ruling is not Ruling.PASS)
+    table = _table("Objective", "window", "measured", "95 % sure", "margin")
+    for result in results[:MOST_ROWS]:
+        table.add_row(
+            Text.assemble((SIGNS[result.ruling], STYLES[result.ruling]), f" {result.objective}"),
+            windows[result.slot].name,
+            _cell(result.indicator, result.measured),
+            wording.interval(result.indicator, result.measured) or ABSENT,
+            ABSENT if result.margin is None else f"{result.margin * 100:+,.0f} %",
+        )
+    passed = sum(result.ruling is Ruling.PASS for result in record.verdict.objectives)
+    hidden = len(record.verdict.objectives) - min(len(results), MOST_ROWS)
+    more = Text(f"{hidden} more not shown; {passed} of {len(record.verdict.objectives)} passed", style="dim")
+    return Group(_block(table), more) if hidden else _block(table)
+
+
+def _reasons(reasons: tuple[Reason, ...]) -> Iterator[RenderableType]:
+    """Each reason; advice that would come again for the next one is given once, after the last."""
+    if reasons:
+        yield Text("\nWhy, and what to do", style="bold")
+    shown = reasons[:MOST_ROWS]
+    for number, reason in enumerate(shown, start=1):
+        sign = (f"{SIGNS[reason.ruling]} {reason.ruling.value}", STYLES[reason.ruling])
+        yield Text.assemble(sign, " ", reason.sentence)
+        if number == len(shown) or shown[number].advice != reason.advice:
+            yield Padding(Text(f"-> {reason.advice}", style="dim"), (0, 0, 0, 2))
+    if len(reasons) > MOST_ROWS:
+        yield Text(f"{len(reasons) - MOST_ROWS} more, all in record.json", style="dim")
+
+
+def _block(table: Table) -> RenderableType:
+    return Padding(table, (1, 0, 0, 0))
+
+
+def _cell(indicator: Indicator, measured: Measurement) -> str:
+    match measured:
+        case Absent(n=0):
+            return ABSENT
+        case Absent():
+            return _too_few(indicator)
+        case _:
+            return wording.measurement(indicator, measured)
+
+
+def _ms(indicator: Indicator, measured: Measurement) -> str:
+    match measured:
+        case Measured(value=value, censored=censored):
+            return (">=" if censored else "") + wording.digits(value * 1000)
+        case Absent(n=0):
+            return ABSENT
+        case Absent():
+            return _too_few(indicator)
+
+
+def _ms_interval(measured: Measurement) -> str:
+    match measured:
+        case Measured(low=float() as low, high=float() as high):
+            return f"{wording.digits(low * 1000)}..{wording.digits(high * 1000)}"
+        case Measured(low=float() as low):
+            return f">={wording.digits(low * 1000)}"
+        case _:
+            return ABSENT
+
+
+def _too_few(indicator: Indicator) -> str:
+    """How many requests the quantile would need: `n<10,000`."""
+    return f"n<{fewest(indicator):,}"
+
+
+def _percent(ratio: float, count: int) -> str:
+    """One digit after the point is enough, but a few requests must not look like none."""
+    text = f"{ratio * 100:.1f} %"
+    return "<0.1 %" if count and text == "0.0 %" else text
