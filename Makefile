@@ -31,6 +31,7 @@ dashboards: setup-dev ## write the Grafana dashboards anew
 
 golden: dashboards ## write every golden file of the tests anew
 	@STAGELIGHT_GOLDEN=write $(BIN)/python -m pytest -q -m golden
+	@$(BIN)/stagelight check --schema > tests/controller/plans/schema.json
 
 setup: build/setup.stamp
 

@@ -26,8 +26,12 @@ def main() -> int:
         _try(lambda: unpack(["prometheus"], TOOLS))
     if not (NEWER / "usr/bin/prometheus").exists():
         _try(lambda: unpack(["prometheus", "promtool"], NEWER, NEWER_SUITE))
+    if not (NEWER / "usr/libexec/docker/cli-plugins/docker-compose").exists():
+        _try(lambda: unpack(["docker-compose"], NEWER, NEWER_SUITE))
     if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
         _install("chromium", "chromium-driver", "fonts-dejavu-core")
+    if shutil.which("wrk") is None:
+        _install("wrk")
     return 0
 
 
@@ -40,7 +44,7 @@ def _try(fetch: Callable[[], object]) -> None:
 
 def _install(*packages: str) -> None:
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
-        sys.stderr.write(f"note: not installed: {' '.join(packages)}; tests that need a browser are skipped\n")
+        sys.stderr.write(f"note: not installed: {' '.join(packages)}; what needs them is skipped\n")
         return
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for command in (

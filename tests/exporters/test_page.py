@@ -43,6 +43,7 @@ def shown(tmp_path: Path) -> str:
     return body.decode()
 
 
+@pytest.mark.golden
 def test_the_page_is_the_golden_one(shown: str) -> None:
     if os.environ.get("STAGELIGHT_GOLDEN") == "write":
         GOLDEN.parent.mkdir(exist_ok=True)

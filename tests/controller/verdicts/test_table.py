@@ -44,6 +44,7 @@ def reporter_health() -> tuple[WorkerHealth, ...]:
     return (WorkerHealth("worker-0", 5, 0.2, {"cpu": 0.42}),)
 
 
+@pytest.mark.golden
 def test_the_screen_is_the_golden_one() -> None:
     shown = render(a_record())
     if os.environ.get("STAGELIGHT_GOLDEN") == "write":

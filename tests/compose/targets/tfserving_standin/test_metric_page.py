@@ -33,6 +33,7 @@ def masked(page: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+@pytest.mark.golden
 def test_the_page_after_a_known_sequence_is_the_golden_one(tmp_path: Path) -> None:
     parameters = (
         "max_batch_size { value: 4 } allowed_batch_sizes: 2 allowed_batch_sizes: 4 num_batch_threads { value: 1 }"
@@ -50,7 +51,7 @@ def test_the_page_after_a_known_sequence_is_the_golden_one(tmp_path: Path) -> No
         assert stand_in.get("/favicon.ico").status == 404
         page = stand_in.get(PAGE)
     assert page.headers["Content-Type"] == "text/plain"
-    if os.environ.get("GOLDEN") == "write":
+    if os.environ.get("STAGELIGHT_GOLDEN") == "write":
         GOLDEN.write_text(masked(page.body))
     assert masked(page.body).splitlines() == GOLDEN.read_text().splitlines()
 
