@@ -15,7 +15,7 @@ demo: setup ## one command: a target, exporters, Prometheus, a run, a verdict (K
 	@exec $(BIN)/stagelight demo $(if $(KEEP),--keep) $(DEMO)
 
 test: setup-dev tools ## run every test
-	@$(BIN)/python -m pytest $(TESTS)
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup $(TESTS)
 
 lint: setup-dev ## ruff and mypy
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

@@ -1,25 +1,33 @@
-"""Every Prometheus there is: the one on PATH always, a 3.x one where it is found, so that both are held to."""
+"""Two Prometheus versions, both of which everything is held to: the one on PATH, and a 3.x one beside us."""
 
 from __future__ import annotations
 
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
-from tests.needs import need
+from tests.needs import missing, need
+from tests.tools import NEWER, NEWER_SUITE
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def every(program: str) -> list[object]:
-    """Parameters of a test over all versions of `promtool` or `prometheus`: paths, or a name to be needed.
+    """Parameters of a test over both versions of `promtool` or `prometheus`, to be given to `path`.
 
-    A 3.x binary is named by STAGELIGHT_PROMTOOL3 or STAGELIGHT_PROMETHEUS3, or is `promtool3`, `prometheus3` on PATH.
+    The 3.x binary is `build/tools-newer/usr/bin/<program>`, where `make test` puts it, unless STAGELIGHT_PROMTOOL3 or
+    STAGELIGHT_PROMETHEUS3 names another.
     """
-    newer = os.environ.get(f"STAGELIGHT_{program.upper()}3") or shutil.which(f"{program}3")
-    found: list[object] = [pytest.param(program, id=f"{program} on PATH")]
-    return [*found, pytest.param(newer, id=f"{program} 3")] if newer else found
+    newer = os.environ.get(f"STAGELIGHT_{program.upper()}3") or str(ROOT / NEWER / "usr" / "bin" / program)
+    return [pytest.param(program, id=f"{program} on PATH"), pytest.param(newer, id=f"{program} 3")]
 
 
 def path(program: str) -> str:
-    """The binary's path; a bare name must be on PATH, else the test cannot run."""
-    return program if os.sep in program else need(program)
+    """The binary's path; without it the test cannot run."""
+    if os.sep not in program:
+        return need(program)
+    if shutil.which(program) is None:
+        missing(f"{program} is not there: `make tools` fetches it from Debian's release {NEWER_SUITE}")
+    return program
