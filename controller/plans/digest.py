@@ -15,13 +15,16 @@ from controller.plans.plan import Plan
 _NOT_CONTENT = frozenset({"digest", "source", "path", "text"})
 
 
-def digest_of(plan: Plan, written: Mapping[str, Path]) -> str:
+def digest_of(plan: Plan, written: Mapping[str, Path], locustfile: Path | None = None) -> str:
     """SHA-256 (hexadecimal) of what the plan says, defaults filled in, formatting, comments and anchors gone.
 
-    `written` has the payload paths as the plan writes them, so that the folder of the plan does not matter.
+    `written` and `locustfile` are the paths as the plan writes them, so that the folder of the plan does not matter.
     """
     payloads = replace(plan.workload.payloads, npy=written.get("npy"), jsonl=written.get("jsonl"))
-    said = replace(plan, workload=replace(plan.workload, payloads=payloads))
+    own = plan.workload.locustfile
+    if own is not None and locustfile is not None:
+        own = replace(own, file=locustfile)
+    said = replace(plan, workload=replace(plan.workload, payloads=payloads, locustfile=own))
     text = json.dumps(_normal(said), sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from controller.plans.digest import digest_of
+from controller.plans.locustfile import written_file
 from controller.plans.plan import Plan
 from controller.plans.problems import Findings
 from controller.plans.schema import PLAN
@@ -29,7 +30,7 @@ def load_plan(path: Path, base: Path | None = None) -> Plan:
     if findings.problems:
         raise findings.error()
     plan = _plan(fields, text, path)
-    return replace(plan, digest=digest_of(plan, written_paths(fields)))
+    return replace(plan, digest=digest_of(plan, written_paths(fields), written_file(fields)))
 
 
 def _is_foreign(root: Node, findings: Findings) -> bool:

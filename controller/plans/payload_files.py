@@ -11,7 +11,7 @@ _LONGEST_LINE = 4 * 1024 * 1024
 
 def check_npy(path: Path, rows: int) -> None:
     """Raise `ValueError(message, remedy)` unless the file holds at least `rows` numeric instances."""
-    _check_file(path)
+    check_file(path)
     import numpy as np  # takes longer than loading a whole plan, and only plans with such a file need it
 
     try:
@@ -29,7 +29,7 @@ def check_npy(path: Path, rows: int) -> None:
 
 def check_jsonl(path: Path, rows: int) -> None:
     """Raise `ValueError(message, remedy)` unless the file's first line is strict JSON."""
-    _check_file(path)
+    check_file(path)
     with path.open("rb") as file:
         first = file.readline(_LONGEST_LINE + 1)
         others = sum(1 for _ in range(rows - 1) if file.readline(_LONGEST_LINE).strip())
@@ -49,7 +49,8 @@ def _check_rows(found: int, wanted: int) -> None:
         raise ValueError(f"holds {found} instances, and a request takes {wanted}", "lower rows or add instances")
 
 
-def _check_file(path: Path) -> None:
+def check_file(path: Path) -> None:
+    """Raise `ValueError(message, remedy)` unless it is an ordinary file that can be read."""
     try:
         mode = path.stat().st_mode
         if stat.S_ISREG(mode):

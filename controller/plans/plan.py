@@ -53,8 +53,17 @@ class Payloads:
 
 
 @dataclass(frozen=True, slots=True)
+class Locustfile:
+    """Own Locust user classes: absolute path, the classes to run (none named: all), host instead of theirs."""
+
+    file: Path
+    user_classes: tuple[str, ...] = ()
+    host: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Workload:
-    """What one request is."""
+    """What one request is; with a `locustfile` its code says that, and `timeout` only bounds the wait at the end."""
 
     payloads: Payloads
     protocol: Literal["rest"] = "rest"
@@ -65,6 +74,7 @@ class Workload:
     timeout: timedelta = timedelta(seconds=3)
     think_time: tuple[timedelta, timedelta] = (timedelta(0), timedelta(0))  # uniform between the two
     required_fields: tuple[str, ...] = ()  # of the answer; `predictions`/`outputs` for tfserving unless told
+    locustfile: Locustfile | None = None
 
 
 @dataclass(frozen=True, slots=True)

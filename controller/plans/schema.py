@@ -7,6 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from controller.plans.criterion_text import parse_objective, parse_stop_rule
+from controller.plans.locustfile import ANY_WORKLOAD
 from controller.plans.numbers import Duration, Whole
 from controller.plans.plan import Schedule
 from controller.plans.readers import Choice, Json, Text
@@ -15,7 +16,6 @@ from controller.plans.stages import MAX_SPAN, STAGE
 from controller.plans.tables import Key, ListOf, Record
 from controller.plans.target import TARGET
 from controller.plans.together import check_together
-from controller.plans.workload import WORKLOAD
 
 _ZERO = timedelta(0)
 
@@ -59,7 +59,7 @@ PLAN = Record(
         "version": Key(Whole(1, 1), "Version of this form: 1.", required=True),
         "name": Key(Text("a name", longest=100), "What the plan is called.", required=True),
         "target": Key(TARGET, "The system under test.", required=True),
-        "workload": Key(WORKLOAD, "What one request is.", required=True),
+        "workload": Key(ANY_WORKLOAD, "What one request is, or whose code says it.", required=True),
         "workers": Key(Whole(1, 64), "Generator processes (1)."),
         "stages": Key(ListOf(STAGE, least=1), "The load, stage after stage.", required=True),
         "objectives": Key(ListOf(_OBJECTIVE), "What every measured window must meet."),

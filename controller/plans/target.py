@@ -36,9 +36,9 @@ def _host_and_port(text: str) -> str:
     return text
 
 
-_URL = Text("an address such as http://127.0.0.1:8501", longest=500, parse=_url)
+URL = Text("an address such as http://127.0.0.1:8501", longest=500, parse=_url)
 PATH = Text("a path that starts with /", longest=500, pattern=r"/[!-~]*")
-_METRICS = Key(_URL, "The target's own Prometheus page.")
+_METRICS = Key(URL, "The target's own Prometheus page.")
 
 
 _TFSERVING_ONLY = ("has a meaning for kind tfserving only", "remove it")
@@ -54,7 +54,7 @@ TARGET = ByKind(
         "tfserving": Record(
             {
                 "kind": Key(Choice(("tfserving",)), "TensorFlow Serving or its stand-in.", required=True),
-                "rest": Key(_URL, "Address of the REST interface.", required=True),
+                "rest": Key(URL, "Address of the REST interface.", required=True),
                 "grpc": Key(Text("a host and a port", parse=_host_and_port), "Host and port of the gRPC interface."),
                 "model": Key(
                     Text("a model's name", pattern=r"[A-Za-z0-9_.-]+"), "Name of the served model.", required=True
@@ -70,7 +70,7 @@ TARGET = ByKind(
         "http": Record(
             {
                 "kind": Key(Choice(("http",)), "Any model service that answers POST over HTTP.", required=True),
-                "rest": Key(_URL, "Address of the service.", required=True),
+                "rest": Key(URL, "Address of the service.", required=True),
                 "health": Key(PATH, "A path that answers 200 when the service is ready."),
                 "metrics": _METRICS,
             },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 from controller.plans.criterion import Criterion, Indicator, StopRule
 from controller.plans.duration import format_duration
@@ -48,7 +49,7 @@ def _names_differ(plan: Fields) -> None:
 
 def _workload_fits_target(plan: Fields) -> None:
     target, workload = plan.get("target"), plan.get("workload")
-    if not isinstance(target, Fields) or not isinstance(workload, Fields):
+    if not isinstance(target, Fields) or not isinstance(workload, Fields) or "locustfile" in workload.lines:
         return
     kind = target.get("kind")
     if kind == "http":
@@ -83,7 +84,7 @@ def _objectives_can_be_met(plan: Fields) -> None:
     if objectives and whole and not any(slot.window for stage in stages for slot in slots_of(stage)):
         plan.refuse("objectives", "nothing is measured: no stage has a steady slot", "add one, or remove objectives")
     workload = plan.get("workload")
-    timeout = workload.get("timeout", _TIMEOUT) if isinstance(workload, Fields) else None
+    timeout = _timeout(workload)
     seen: set[tuple[Indicator, object, float]] = set()
     for index, criterion in enumerate(plan.get("objectives", ())):
         if not isinstance(criterion, Criterion):
@@ -99,7 +100,15 @@ def _objectives_can_be_met(plan: Fields) -> None:
 
 def _drain_outlasts_requests(plan: Fields) -> None:
     workload, drain = plan.get("workload"), plan.get("drain_timeout")
-    timeout = workload.get("timeout", _TIMEOUT) if isinstance(workload, Fields) else None
+    timeout = _timeout(workload)
     if drain is not None and timeout is not None and drain < timeout:
         message = f"{format_duration(drain)} is shorter than the request timeout of {format_duration(timeout)}"
         plan.refuse("drain_timeout", message, "raise it, or requests would be cut off at the end")
+def _timeout(workload: Any) -> timedelta | None:
+    """After how long a request is given up; None where that is not known: a locustfile sets its own."""
+    if not isinstance(workload, Fields) or "locustfile" in workload.lines:
+        return None
+    found: timedelta = workload.get("timeout", _TIMEOUT)
+    return found
+
+

@@ -109,4 +109,6 @@ WORKLOAD = Record(
 def written_paths(fields: Fields) -> dict[str, Path]:
     """Payload paths as the plan writes them, so that a digest does not depend on where the plan lies."""
     payloads = fields.get("workload").get("payloads")
+    if payloads is None:
+        return {}
     return {name: Path(payloads.get(name)) for name in ("npy", "jsonl") if name in payloads.values}

@@ -27,11 +27,13 @@ def fingerprint(plan: Plan, identity: Mapping[str, Any], host: Mapping[str, Any]
 
 
 def workload_digest(plan: Plan) -> str:
-    """SHA-256 over the workload's settings and the content of its payload file, wherever that file lies."""
+    """SHA-256 over the workload's settings and the content of its payload file or locustfile, wherever that file lies."""
     payloads = plan.workload.payloads
-    settings = replace(plan.workload, payloads=replace(payloads, npy=None, jsonl=None))
+    own = plan.workload.locustfile
+    nameless = own and replace(own, file=Path(own.file.name))
+    settings = replace(plan.workload, payloads=replace(payloads, npy=None, jsonl=None), locustfile=nameless)
     digest = hashlib.sha256(repr(settings).encode())
-    for source in (payloads.npy, payloads.jsonl):
+    for source in (payloads.npy, payloads.jsonl, own.file if own else None):
         if source is not None:
             with source.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
