@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from dataclasses import dataclass
 
 import gevent
@@ -14,6 +15,10 @@ LAG_PERIOD = 0.02
 
 MOST_LAGS = 500
 """Bound on what is kept between two readings."""
+
+READINGS = 3
+"""The lag signal looks at the last three readings: of one second's fifty probes the 99th percentile would be the worst
+one, so that a single hiccup of the machine would count as saturation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,7 @@ class Pulse:
     def __init__(self) -> None:
         """Start to measure."""
         self._lags: list[float] = []
+        self._recent: deque[list[float]] = deque(maxlen=READINGS)
         self._before = loadgen.read_process()
         self._at = time.perf_counter()
         self._probe = gevent.spawn(self._watch_loop)
@@ -39,12 +45,13 @@ class Pulse:
     def take(self) -> Vitals:
         """What was measured since the last call."""
         lags, self._lags = self._lags, []
+        self._recent.append(lags)
         now, before, reading = time.perf_counter(), self._before, loadgen.read_process()
         found = loadgen.signals(
             reading.cpu_seconds - before.cpu_seconds,
             now - self._at,
             reading.quota_cores,
-            lags,
+            [lag for second in self._recent for lag in second],
             group_cpu_seconds=_difference(reading.group_cpu_seconds, before.group_cpu_seconds),
         )
         self._before, self._at = reading, now
