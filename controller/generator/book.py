@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from controller.generator.latency import DURATION_BOUNDS_US, Buckets, quantise
 from controller.generator.ledger import RawCell
@@ -133,4 +134,4 @@ def shares(order: Share, members: Iterable[Member]) -> Iterator[tuple[Member, Sh
     among = list(members)
     for index, member in enumerate(among):
         users = order.users // len(among) + (index < order.users % len(among))
-        yield member, Share(order.number, order.slot, order.measured, users)
+        yield member, replace(order, users=users, part=index, parts=len(among), total=order.users)

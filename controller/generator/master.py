@@ -74,6 +74,7 @@ class Master:
         runner.register_message(wire.SWITCHED, self._on_switched)
         runner.register_message(wire.REPORT, self._on_report)
         runner.register_message(wire.DRAINED, self._on_drained)
+        runner.register_message(wire.TROUBLE, self._on_trouble)
 
     def run(self, spec_file: Path) -> int:
         """Until the controller says quit, ends, or lets the lease run out; the exit code. Workers are gone then."""
@@ -176,6 +177,12 @@ class Master:
     def _on_drained(self, msg: Any, **_: Any) -> None:
         for fault in self.book.drained(wire.WorkerDrained(**msg.data)):
             self._fault(fault)
+
+    def _on_trouble(self, msg: Any, **_: Any) -> None:
+        trouble = wire.Trouble(**msg.data)
+        member = self.book.members.get(trouble.worker)
+        if member is not None and member.address == msg.node_id:
+            self._fault(f"{trouble.worker}: {trouble.what}")
 
     def _on_worker_end(self, name: str, how: str) -> None:
         gevent.sleep(UNREAD_SECONDS)

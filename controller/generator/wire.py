@@ -16,6 +16,7 @@ UNFIT = "stagelight_unfit"  # worker: it cannot do its work, and why
 SWITCHED = "stagelight_switched"  # worker: an order took effect
 REPORT = "stagelight_report"  # worker: everything since its last report
 DRAINED = "stagelight_drained"  # worker: no request of it is in flight, and none will be
+TROUBLE = "stagelight_trouble"  # worker: something that a reader of the record must know, in a sentence
 ORDER = "stagelight_order"  # master: users and attribution from now on
 LEASE = "stagelight_lease"  # master: the right to send
 DRAIN = "stagelight_drain"  # master: finish what is in flight, then report totals
@@ -31,13 +32,24 @@ class Joined:
 
 
 @dataclass(frozen=True, slots=True)
+class Trouble:
+    """A sentence for the record."""
+
+    worker: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
 class Share:
-    """One worker's part of an order."""
+    """One worker's part of an order: part `part` of `parts`, of `total` users over all workers."""
 
     number: int
     slot: int
     measured: bool
     users: int
+    part: int = 0
+    parts: int = 1
+    total: int = 0
 
 
 @dataclass(frozen=True, slots=True)
