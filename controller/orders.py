@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from controller.plans.arrivals import Arrivals
+
 LEASE_SECONDS = 3.0
 """Without a renewal for this long every generator process stops sending by itself."""
 
@@ -21,7 +23,11 @@ LEASE_PERIOD = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Run `users` for slot `slot`; `measured` while inside the slot's window. `number` rises by one each order."""
+    """Run `users` for slot `slot`; `measured` while inside the slot's window. `number` rises by one each order.
+
+    With `arrivals` the slot is an open loop: `users` is 0, and requests leave as the arrivals say from the moment on at
+    which the order takes effect.
+    """
 
     number: int
     slot: int
@@ -29,6 +35,7 @@ class Order:
     phase: str
     measured: bool
     users: int
+    arrivals: Arrivals | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +91,22 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class ArrivalCell:
+    """Arrivals of one slot, window or not, that were due in an interval; only open loops have them.
+
+    `due` were sent or dropped; `dropped` counts by reason. `lateness` maps microseconds between the intended and the
+    actual send to the number of requests sent, `lateness_sum_us` is its exact sum.
+    """
+
+    slot: int
+    measured: bool
+    due: int
+    dropped: Mapping[str, int]
+    lateness: Mapping[int, int]
+    lateness_sum_us: int
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerHealth:
     """One worker as of its last report; `saturation` maps signal to distance from its limit (1 = at it)."""
 
@@ -105,6 +128,9 @@ class Interval:
     in_flight: int
     users: int
     workers: tuple[WorkerHealth, ...]
+    intended: tuple[Cell, ...] = ()  # the open loops' requests of `cells` again, timed from their intended send
+    arrivals: tuple[ArrivalCell, ...] = ()
+    rate: float = 0.0  # arrivals a second asked for at the end of the interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +175,12 @@ def decode(line: bytes) -> Command | Report:
         raise ValueError(f"not a message between controller and generator: {line[:80]!r}")
     if kind is Interval:
         body["cells"] = tuple(_cell(cell) for cell in body["cells"])
+        body["intended"] = tuple(_cell(cell) for cell in body.get("intended", ()))
+        body["arrivals"] = tuple(_arrival_cell(cell) for cell in body.get("arrivals", ()))
         body["workers"] = tuple(WorkerHealth(**worker) for worker in body["workers"])
     try:
+        if kind is Order and body.get("arrivals") is not None:
+            body["arrivals"] = Arrivals(**body["arrivals"])
         return kind(**body)  # type: ignore[no-any-return]
     except TypeError as error:
         raise ValueError(f"malformed {kind.__name__}: {error}") from error
@@ -159,3 +189,8 @@ def decode(line: bytes) -> Command | Report:
 def _cell(body: dict[str, Any]) -> Cell:
     counts = {int(us): int(number) for us, number in body.pop("counts").items()}
     return Cell(counts=counts, **body)
+
+
+def _arrival_cell(body: dict[str, Any]) -> ArrivalCell:
+    lateness = {int(us): int(number) for us, number in body.pop("lateness").items()}
+    return ArrivalCell(lateness=lateness, **body)

@@ -8,7 +8,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
+from controller.plans.arrivals import Process
+from controller.plans.answer_rules import Degraded, Expected
 from controller.plans.criterion import Criterion, StopRule
+from controller.plans.tls import Tls
 
 
 class Phase(StrEnum):
@@ -24,7 +27,10 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The system under test. `rest` and `metrics` are URLs without a trailing slash, `grpc` is host:port."""
+    """The system under test. `rest` and `metrics` are URLs without a trailing slash, `grpc` is host:port.
+
+    `rest` may be `unix:///path/of/socket`.
+    """
 
     kind: Literal["tfserving", "http"]
     rest: str
@@ -34,18 +40,24 @@ class Target:
     grpc: str | None = None
     metrics: str | None = None  # the target's Prometheus page, if it has one
     health: str | None = None  # http only: a path that answers 200 when the target is ready
+    tls: Tls | None = None  # for https; without it the system's authorities decide
 
 
 @dataclass(frozen=True, slots=True)
 class Payloads:
     """Where request payloads come from. Exactly one source is set.
 
-    `npy` and `jsonl` are absolute paths; `random_shape` is the shape of one instance (float32 in [0, 1)).
+    `npy`, `jsonl`, `csv` and `requests` are absolute paths; `random_shape` is the shape of one instance (float32 in
+    [0, 1)); `from_model` takes types and shapes from the model's signature; `body` is one text for all requests.
     """
 
     npy: Path | None = None
     jsonl: Path | None = None
+    csv: Path | None = None
+    requests: Path | None = None  # whole recorded requests; http targets only
+    body: str | None = None  # http targets only
     random_shape: tuple[int, ...] | None = None
+    from_model: bool = False
     count: int = 1000  # of random payloads
     rows: int = 1  # instances a request
     order: Literal["shuffled", "sequential"] = "shuffled"
@@ -66,75 +78,106 @@ class Workload:
     """What one request is; with a `locustfile` its code says that, and `timeout` only bounds the wait at the end."""
 
     payloads: Payloads
-    protocol: Literal["rest"] = "rest"
+    protocol: Literal["rest", "grpc"] = "rest"
+    client: Literal["lean", "fast"] = "lean"  # fast: the client of Locust's FastHttpUser
     form: Literal["row", "column"] = "row"  # TF Serving's `instances` or `inputs`
     signature: str | None = None
-    path: str | None = None  # http targets: path of the POST
+    method: str = "POST"  # http targets
+    path: str | None = None  # http targets
     headers: tuple[tuple[str, str], ...] = ()
     timeout: timedelta = timedelta(seconds=3)
     think_time: tuple[timedelta, timedelta] = (timedelta(0), timedelta(0))  # uniform between the two
+    pacing: timedelta | None = None  # between a user's requests, from start to start; each user keeps its own beat
     required_fields: tuple[str, ...] = ()  # of the answer; `predictions`/`outputs` for tfserving unless told
+    connect_timeout: timedelta | None = None  # inside `timeout`
+    max_answer: int = 64 * 1024 * 1024  # bytes of a body
+    status: tuple[int, ...] = (200,)  # of good answers
+    allow_nan: bool = False  # NaN and Infinity in an answer
+    expected: Expected | None = None
+    degraded: Degraded | None = None
+    retries: int = 0  # further attempts of a failed request, inside its latency, each counted
+    connections: Literal["per_user", "shared"] = "per_user"  # grpc
     locustfile: Locustfile | None = None
 
 
 @dataclass(frozen=True, slots=True)
+class OpenLoop:
+    """Requests leave when they are due, whether or not earlier ones were answered; the numbers of a stage are then
+    arrivals a second, otherwise users. Without `max_in_flight` there are slots for as many as the timeout can hold.
+    """
+
+    arrivals: Process = "constant"
+    max_in_flight: int | None = None
+    seed: int = 1
+
+
+Level = int | float
+"""Users, always whole; or, in an open loop, arrivals a second."""
+
+
+@dataclass(frozen=True, slots=True)
 class Hold:
-    """Constant users for a time."""
+    """Constant load for a time."""
 
     name: str
-    users: int
+    load: Level
     lasts: timedelta
     phase: Phase = Phase.STEADY
     discard: timedelta = timedelta(0)
+    loop: OpenLoop | None = None
     kind: Literal["hold"] = "hold"
 
 
 @dataclass(frozen=True, slots=True)
 class Soak:
-    """Constant users for a long time, its start discarded."""
+    """Constant load for a long time, its start discarded."""
 
     name: str
-    users: int
+    load: Level
     lasts: timedelta
     discard: timedelta
+    loop: OpenLoop | None = None
     kind: Literal["soak"] = "soak"
 
 
 @dataclass(frozen=True, slots=True)
 class Ramp:
-    """Users rising or falling evenly; never measured."""
+    """Load rising or falling evenly; never measured."""
 
     name: str
-    start: int
-    end: int
+    start: Level
+    end: Level
     lasts: timedelta
+    loop: OpenLoop | None = None
     kind: Literal["ramp"] = "ramp"
 
 
 @dataclass(frozen=True, slots=True)
 class Staircase:
-    """Users from `start` in steps of `rise` up to and including `end`, each held for `every`."""
+    """Load from `start` in steps of `rise` up to and including `end`, each held for `every`."""
 
     name: str
-    start: int
-    rise: int
-    end: int
+    start: Level
+    rise: Level
+    end: Level
     every: timedelta
     discard: timedelta = timedelta(0)  # at the start of every step
+    loop: OpenLoop | None = None
     kind: Literal["staircase"] = "staircase"
 
 
 @dataclass(frozen=True, slots=True)
 class Spike:
-    """Base users, then at once peak users, then base again; the three spans in order."""
+    """Base load, then at once peak load, then base again; the three spans in order."""
 
     name: str
-    base: int
-    peak: int
+    base: Level
+    peak: Level
     before: timedelta
     lasts: timedelta  # of the peak
     after: timedelta
     discard: timedelta = timedelta(0)  # at the start of the peak
+    loop: OpenLoop | None = None
     kind: Literal["spike"] = "spike"
 
 

@@ -6,19 +6,25 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from math import ceil
 from typing import NamedTuple, assert_never
 
-from controller.plans.plan import Hold, Phase, Plan, Ramp, Soak, Spike, Stage, Staircase
+from controller.plans.arrivals import Arrivals
+from controller.plans.plan import Hold, Level, OpenLoop, Phase, Plan, Ramp, Soak, Spike, Stage, Staircase
+
+MAX_IN_FLIGHT = 10_000
+"""Most requests that an open loop keeps under way."""
 
 _ZERO = timedelta(0)
+_SECOND = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
     """One phase of one stage: `[start, end)` as offsets from the start of load.
 
-    `users_at` is linear between `users_start` and `users_end`. `discard` at the slot's start is not measured;
-    a window exists only in steady slots. `seq` counts from 0.
+    `users_at` is linear between `users_start` and `users_end`. With `arrivals` the slot is an open loop and has no
+    users. `discard` at the slot's start is not measured; a window exists only in steady slots. `seq` counts from 0.
     """
 
     seq: int
@@ -29,6 +35,7 @@ class Slot:
     users_start: int
     users_end: int
     discard: timedelta = _ZERO
+    arrivals: Arrivals | None = None
 
     @property
     def window(self) -> tuple[timedelta, timedelta] | None:
@@ -57,13 +64,21 @@ class Timetable:
         """Most users that any slot asks for."""
         return max((max(slot.users_start, slot.users_end) for slot in self.slots), default=0)
 
+    @property
+    def peak_rate(self) -> float:
+        """Most arrivals a second that any open slot asks for."""
+        found = (slot.arrivals for slot in self.slots if slot.arrivals is not None)
+        return max((max(arrivals.start, arrivals.end) for arrivals in found), default=0.0)
+
 
 class Load(NamedTuple):
-    """What the timetable asks for at a moment: the slot, its users, and whether the moment is measured."""
+    """What the timetable asks for at a moment: the slot, its users, whether the moment is measured, and, in an open
+    loop, the arrivals from that moment on."""
 
     slot: Slot
     users: int
     measured: bool
+    arrivals: Arrivals | None = None
 
 
 def lay_out(plan: Plan) -> Timetable:
@@ -71,34 +86,54 @@ def lay_out(plan: Plan) -> Timetable:
     slots: list[Slot] = []
     at = _ZERO
     for stage in plan.stages:
-        for slot in slots_of(stage):
+        for slot in slots_of(stage, plan.workload.timeout):
             slots.append(replace(slot, seq=len(slots), start=at, end=at + slot.end))
             at += slot.end
     return Timetable(tuple(slots))
 
 
-def slots_of(stage: Stage) -> Iterator[Slot]:
-    """One stage's slots as if each were the first and started at 0; `lay_out` puts them on the clock."""
+def slots_of(stage: Stage, timeout: timedelta = _SECOND) -> Iterator[Slot]:
+    """One stage's slots as if each were the first and started at 0; `lay_out` puts them on the clock.
 
-    def flat(phase: Phase, users: int, lasts: timedelta, discard: timedelta = _ZERO) -> Slot:
-        return Slot(0, stage.name, phase, _ZERO, lasts, users, users, discard)
+    `timeout` is that of a request: it says how many can be under way in an open loop.
+    """
+
+    def flat(phase: Phase, load: Level, lasts: timedelta, discard: timedelta = _ZERO) -> Slot:
+        return slot(phase, load, load, lasts, discard)
+
+    def slot(phase: Phase, start: Level, end: Level, lasts: timedelta, discard: timedelta = _ZERO) -> Slot:
+        if stage.loop is None:
+            return Slot(0, stage.name, phase, _ZERO, lasts, int(start), int(end), discard)
+        arrivals = _arrivals(stage.loop, start, end, lasts, timeout)
+        return Slot(0, stage.name, phase, _ZERO, lasts, 0, 0, discard, arrivals)
 
     match stage:
         case Hold():
-            yield flat(stage.phase, stage.users, stage.lasts, stage.discard)
+            yield flat(stage.phase, stage.load, stage.lasts, stage.discard)
         case Soak():
-            yield flat(Phase.STEADY, stage.users, stage.lasts, stage.discard)
+            yield flat(Phase.STEADY, stage.load, stage.lasts, stage.discard)
         case Ramp():
-            yield Slot(0, stage.name, Phase.RAMP, _ZERO, stage.lasts, stage.start, stage.end)
+            yield slot(Phase.RAMP, stage.start, stage.end, stage.lasts)
         case Staircase():
-            for users in range(stage.start, stage.end + 1, stage.rise):
-                yield flat(Phase.STEADY, users, stage.every, stage.discard)
+            for number in range(round((stage.end - stage.start) / stage.rise) + 1):
+                yield flat(Phase.STEADY, _tidy(stage.start + number * stage.rise), stage.every, stage.discard)
         case Spike():
             yield flat(Phase.WARMUP, stage.base, stage.before)
             yield flat(Phase.STEADY, stage.peak, stage.lasts, stage.discard)
             yield flat(Phase.COOLDOWN, stage.base, stage.after)
         case _:
             assert_never(stage)
+
+
+def _arrivals(loop: OpenLoop, start: Level, end: Level, lasts: timedelta, timeout: timedelta) -> Arrivals:
+    """By Little's law rate times timeout requests are under way when every one of them times out."""
+    most = min(max(ceil(max(start, end) * (timeout / _SECOND)), 1), MAX_IN_FLIGHT)
+    return Arrivals(start, end, lasts / _SECOND, loop.arrivals, loop.max_in_flight or most, loop.seed)
+
+
+def _tidy(load: Level) -> Level:
+    """Without what adding decimal fractions leaves behind; rates have at most three digits after the point."""
+    return load if isinstance(load, int) else round(load, 3)
 
 
 def slot_at(timetable: Timetable, elapsed: timedelta) -> Slot | None:
@@ -132,7 +167,8 @@ def load_at(timetable: Timetable, elapsed: timedelta) -> Load | None:
     if slot is None:
         return None
     window = slot.window
-    return Load(slot, users_at(slot, elapsed), window is not None and window[0] <= elapsed)
+    arrivals = slot.arrivals.after((elapsed - slot.start) / _SECOND) if slot.arrivals is not None else None
+    return Load(slot, users_at(slot, elapsed), window is not None and window[0] <= elapsed, arrivals)
 
 
 def boundaries(timetable: Timetable) -> tuple[timedelta, ...]:

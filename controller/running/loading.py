@@ -27,7 +27,7 @@ from controller.running.states import Draining, Ended, Limits, Loading
 Step = tuple[Loading | Draining | Ended, tuple[Action, ...]]
 
 RAMP_PERIOD = 1.0
-"""Seconds between orders inside a ramp."""
+"""Seconds between orders inside a ramp of users; a ramp of arrivals is one order, which the workers follow exactly."""
 
 
 def begin_loading(at: Instant, limits: Limits) -> tuple[Loading, tuple[Action, ...]]:
@@ -86,7 +86,8 @@ def _order(timetable: Timetable, elapsed: timedelta, number: int) -> Order | Non
     load = load_at(timetable, elapsed)
     if load is None:
         return None
-    return Order(number, load.slot.seq, load.slot.stage, load.slot.phase, load.measured, load.users)
+    slot = load.slot
+    return Order(number, slot.seq, slot.stage, slot.phase, load.measured, load.users, load.arrivals)
 
 
 def _is_due(order: Order, state: Loading, mono: float) -> bool:

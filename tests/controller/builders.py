@@ -25,8 +25,8 @@ def at(mono: float) -> Instant:
     return Instant(START + timedelta(seconds=mono), mono)
 
 
-WARM = Hold("warm", users=2, lasts=seconds(5), phase=Phase.WARMUP)
-STEADY = Hold("steady", users=10, lasts=seconds(20), discard=seconds(5))
+WARM = Hold("warm", load=2, lasts=seconds(5), phase=Phase.WARMUP)
+STEADY = Hold("steady", load=10, lasts=seconds(20), discard=seconds(5))
 
 
 def a_plan(*stages: Stage, **changes: object) -> Plan:

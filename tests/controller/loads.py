@@ -107,7 +107,7 @@ def the_plan(objectives: Sequence[Criterion] = (P99_50, ERRORS_1), **changes: ob
         name="nightly",
         target=Target("tfserving", "http://127.0.0.1:8501", "scorer"),
         workload=Workload(Payloads(random_shape=(16,))),
-        stages=(Hold("peak", users=5, lasts=timedelta(seconds=20)),),
+        stages=(Hold("peak", load=5, lasts=timedelta(seconds=20)),),
         digest="d" * 64,
         source="version: 1\n",
         path=Path("nightly.yaml"),

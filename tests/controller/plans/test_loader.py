@@ -76,7 +76,7 @@ def test_awkward_writing_changes_no_value() -> None:
     )
     assert plan.workload.timeout == timedelta(seconds=2.5)
     assert plan.tags == ("run:nightly", "gpu=none, cpu=2", "modèle")
-    assert [(stage.name, stage.users, stage.lasts) for stage in plan.stages if isinstance(stage, Hold)] == [
+    assert [(stage.name, stage.load, stage.lasts) for stage in plan.stages if isinstance(stage, Hold)] == [
         ("on", 10, timedelta(seconds=90)),
         ("22:30", 50, timedelta(minutes=5)),
         ("steady, again", 10, timedelta(minutes=5)),

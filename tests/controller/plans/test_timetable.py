@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.plans.plan import Hold, Phase, Ramp, Soak, Spike, Stage, Staircase
-from controller.plans.timetable import Timetable, boundaries, lay_out, load_at, slot_at, users_at
+from controller.plans.timetable import Load, Timetable, boundaries, lay_out, load_at, slot_at, users_at
 from tests.controller.builders import a_plan, seconds
 
 US = timedelta(microseconds=1)
@@ -68,7 +68,7 @@ def test_the_end_is_not_part_of_the_run_and_a_moment_before_the_start_counts_as_
     laid = timetable(WARM)
     assert load_at(laid, laid.span) is None
     assert slot_at(laid, laid.span) is None
-    assert load_at(laid, -seconds(1)) == load_at(laid, seconds(0)) == (laid.slots[0], 5, False)
+    assert load_at(laid, -seconds(1)) == load_at(laid, seconds(0)) == Load(laid.slots[0], 5, False)
 
 
 names = st.just("s")
