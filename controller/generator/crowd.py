@@ -11,6 +11,7 @@ from typing import Any
 import gevent
 
 from controller.generator.user import ClosedLoopUser
+from controller.generator.wire import Share
 
 KILL_SECONDS = 1.0
 """How long a user that was cut gets to write its request down."""
@@ -29,6 +30,10 @@ class Crowd:
     def running(self) -> int:
         """Users that are there, with those who finish their last request."""
         return len(self._runner.user_greenlets)
+
+    def obey(self, share: Share) -> None:
+        """As many users as the share says; does not wait for anything."""
+        self.resize(share.users)
 
     def resize(self, users: int) -> None:
         """Let users come or leave until `users` stay; does not wait for anything."""

@@ -9,7 +9,7 @@ import os
 import random
 import time
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Protocol
 
 import gevent
 from gevent.event import AsyncResult
@@ -57,16 +57,51 @@ def prepare(spec: GeneratorSpec, part: int) -> Work:
     )
 
 
+class Books(Protocol):
+    """What every kind of load has: the right to send, the counts, and why requests failed."""
+
+    @property
+    def gate(self) -> Gate:
+        """Passed right before something is sent."""
+        ...
+
+    @property
+    def ledger(self) -> Ledger:
+        """Where requests are counted."""
+        ...
+
+    @property
+    def reasons(self) -> Reasons:
+        """Why requests failed."""
+        ...
+
+
+class Crew(Protocol):
+    """Those who send."""
+
+    @property
+    def running(self) -> int:
+        """How many there are now."""
+        ...
+
+    def obey(self, share: wire.Share) -> None:
+        """Become as many as ordered; does not wait for anything."""
+        ...
+
+    def drain(self, timeout: float) -> None:
+        """Start nothing more; whoever is still busy after `timeout` seconds is cut."""
+        ...
+
+
 class Worker:
     """A joined worker; everything below runs in greenlets of one thread, so nothing needs a lock."""
 
-    def __init__(self, name: str, runner: Any, work: Work) -> None:
+    def __init__(self, name: str, runner: Any, work: Books, crowd: Crew) -> None:
         """Listen to the master and say that this worker is ready."""
         self.name = name
         self._runner = runner
         self._work = work
-        ClosedLoopUser.work = work
-        self._crowd = Crowd(runner, ClosedLoopUser)
+        self._crowd = crowd
         self._pulse = Pulse()
         self._sequence = 0
         self._unsent: list[RawCell] = []
@@ -86,7 +121,7 @@ class Worker:
         """Attribution and users change in one go: the loop runs nothing else until both are done."""
         share = wire.Share(**msg.data)
         self._work.ledger.switch(share.slot, measured=share.measured)
-        self._crowd.resize(share.users)
+        self._crowd.obey(share)
         self._send(wire.SWITCHED, asdict(wire.Switched(self.name, share.number, time.time())))
 
     def _on_lease(self, msg: Any, **_: Any) -> None:
@@ -147,6 +182,7 @@ def run(spec: GeneratorSpec, part: int, host: str, port: int) -> int:
         return 1
     gc.collect()
     gc.freeze()  # what was imported and prepared is never looked through again: shorter pauses under load
-    worker = Worker(name, runner, work)
+    ClosedLoopUser.work = work
+    worker = Worker(name, runner, work, Crowd(runner, ClosedLoopUser))
     runner.send_message(wire.JOINED, asdict(wire.Joined(name, os.getpid())))
     return worker.run()
