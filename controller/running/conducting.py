@@ -27,6 +27,7 @@ from controller.running.reporting import draw_report
 from controller.running.scrape_watch import ScrapeWatch
 from controller.running.states import Ended
 from controller.verdicts.conclusion import Remains, archive_files, conclude
+from controller.verdicts.reasons import TARGET_CHANGED
 from controller.verdicts.record import RunRecord
 
 ARCHIVED = ('{job="loadgen"}', '{job="stagelight"}', '{job="exporter"}', '{job="tfserving"}', '{__name__=~".+:.+:.+"}')
@@ -145,8 +146,11 @@ def _loop(
 def _record(world: World, plan: Plan, loop: RunLoop, ended: Ended, run_id: str, started: datetime) -> RunRecord:
     """Ask the target once more who it is, and put everything into the record."""
     after = world.probe.identity(plan)
-    if loop.identity != after:
-        loop.chronicle.note(f"the target changed during the run: before {loop.identity}, after {after}")
+    extra: dict[str, Any] = {}
+    if "unknown" in after:
+        loop.chronicle.note(f"after the run the target could not say who it is: {after['unknown']}")
+    elif loop.identity != after:
+        extra[TARGET_CHANGED] = {"before": loop.identity, "after": after}
     for finding in loop.findings:
         if finding.warning:
             loop.chronicle.note(finding.sentence)
@@ -166,6 +170,7 @@ def _record(world: World, plan: Plan, loop: RunLoop, ended: Ended, run_id: str, 
             fingerprint=facts,
             findings=loop.findings,
             notes=tuple(loop.chronicle.notes),
+            extra=extra,
         )
     )
 

@@ -18,6 +18,7 @@ from controller.ports import Finding
 from controller.running.chronicle import SlotTimes
 from controller.verdicts import junit
 from controller.verdicts.evidence import Evidence, Planned, generator_facts
+from controller.verdicts.reasons import target_reasons
 from controller.verdicts.record import PlanRef, RunRecord, slot_record, to_json
 from controller.verdicts.verdict import exit_code, judge
 
@@ -58,7 +59,7 @@ def conclude(remains: Remains) -> RunRecord:
     )
     facts = generator_facts(remains.ledger, remains.drained, plan.workers)
     evidence = Evidence(remains.outcome, remains.because, plan.objectives, planned, windows, facts)
-    verdict = judge(evidence)
+    verdict = judge(evidence, target_reasons(remains.extra))
     return RunRecord(
         run_id=remains.run_id,
         plan=PlanRef(plan.name, plan.digest, str(plan.path), plan.tags),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 
 class Ruling(StrEnum):
@@ -31,6 +32,7 @@ class ReasonKind(StrEnum):
     REPORTS_LOST = "reports_lost"
     TOTALS_DIFFER = "totals_differ"
     ARCHIVE_DIFFERS = "archive_differs"
+    TARGET_CHANGED = "target_changed"
     USERS_SHORT = "users_short"
     NOTHING_ENDED = "nothing_ended"
     GENERATOR_ERRORS = "generator_errors"
@@ -55,3 +57,17 @@ class Reason:
     slot: int | None
     sentence: str
     advice: str
+
+
+TARGET_CHANGED = "target_changed"
+"""Key in a record's `extra`: what the target said of itself before and after, when the two differ."""
+
+
+def target_reasons(extra: Mapping[str, Any]) -> tuple[Reason, ...]:
+    """A target that became another one during the run makes its figures those of neither."""
+    changed = extra.get(TARGET_CHANGED)
+    if changed is None:
+        return ()
+    sentence = f"the target changed during the run: before {changed['before']}, after {changed['after']}"
+    advice = "see that nobody deploys to the target during a run; then run again"
+    return (Reason(ReasonKind.TARGET_CHANGED, Ruling.INVALID, None, sentence, advice),)

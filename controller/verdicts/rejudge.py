@@ -11,7 +11,7 @@ from controller.figures.hlog import HlogError, Key
 from controller.figures.measurement import METHOD, Batch
 from controller.figures.window import Window, with_figures
 from controller.ports import EdgeError
-from controller.verdicts.reasons import Reason, ReasonKind, Ruling
+from controller.verdicts.reasons import Reason, ReasonKind, Ruling, target_reasons
 from controller.verdicts.record import RecordError, RunRecord, from_json
 from controller.verdicts.verdict import exit_code, judge
 
@@ -46,7 +46,7 @@ def rejudge(record: RunRecord, batches: Mapping[Key, tuple[Batch, ...]]) -> RunR
         _differs(old, new) for old, new in zip(record.windows, windows, strict=True) if old.outcomes != new.outcomes
     ]
     anew = replace(record, windows=windows, method=METHOD)
-    verdict = judge(anew.evidence, differing)
+    verdict = judge(anew.evidence, (*differing, *target_reasons(record.extra)))
     return replace(anew, verdict=verdict, exit_code=exit_code(record.outcome, verdict))
 
 
