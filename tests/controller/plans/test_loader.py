@@ -12,10 +12,10 @@ import pytest
 
 from controller.plans.criterion import Indicator, Operator
 from controller.plans.loader import load_plan
-from controller.plans.plan import Hold, Phase, Plan, Ramp, Soak, Spike, Staircase
+from controller.plans.plan import Hold, OpenLoop, Phase, Plan, Ramp, Soak, Spike, Staircase
 from controller.plans.problems import PlanError
 from controller.plans.text import MAX_BYTES
-from controller.plans.timetable import lay_out
+from controller.plans.timetable import lay_out, slots_of
 
 PLANS = Path(__file__).parent
 SHIPPED = Path(__file__).parents[3] / "compose" / "plans"
@@ -86,7 +86,7 @@ def test_awkward_writing_changes_no_value() -> None:
 
 
 def test_every_kind_of_stage_becomes_its_value() -> None:
-    warm, up, stairs, spike, down, soak = load_plan(PLANS / "valid" / "every_kind.yaml").stages
+    warm, up, stairs, spike, down, soak = load_plan(PLANS / "valid" / "every_kind.yaml").stages[:6]
     second = timedelta(seconds=1)
     assert warm == Hold("warm", 1, second, Phase.WARMUP)
     assert up == Ramp("up", 0, 10, 10 * second)
@@ -94,6 +94,17 @@ def test_every_kind_of_stage_becomes_its_value() -> None:
     assert spike == Spike("spike", 0, 40, 2 * second, 4 * second, 6 * second, second / 2)
     assert down == Ramp("down", 20, 0, 10 * second)
     assert soak == Soak("soak", 8, 90 * second, timedelta(0))
+
+
+def test_every_kind_of_stage_can_be_an_open_loop() -> None:
+    hold, ramp, stairs, spike, soak = load_plan(PLANS / "valid" / "every_kind.yaml").stages[6:]
+    second, loop = timedelta(seconds=1), OpenLoop()
+    assert hold == Hold("open hold", 1200.0, 10 * second, loop=loop)
+    assert ramp == Ramp("open ramp", 0.0, 0.5, 10 * second, OpenLoop("poisson", None, 7))
+    assert stairs == Staircase("open stairs", 0.1, 0.1, 0.4, 2 * second, loop=loop)
+    assert [slot.arrivals.start for slot in slots_of(stairs) if slot.arrivals] == [0.1, 0.2, 0.3, 0.4]
+    assert spike == Spike("open spike", 0.0, 40.0, 2 * second, 4 * second, 6 * second, loop=loop)
+    assert soak == Soak("open soak", 8.0, 90 * second, timedelta(0), OpenLoop("constant", 9))
 
 
 def test_objectives_and_stop_rules_become_criteria() -> None:
