@@ -36,6 +36,7 @@ OUTCOMES = {
     "connection_error": VIOLET,
     "invalid_response": PINK,
     "generator_error": BROWN,
+    "degraded": WARN,
 }
 
 VERDICTS = {"pass": GOOD, "fail": BAD, "inconclusive": WARN, "invalid": VIOLET}

@@ -64,8 +64,10 @@ def second_indicators(batch: Batch) -> dict[Indicator, Measurement]:
     found[Indicator.MEAN] = Measured(sum_us / n / MICROSECONDS, n, censored=open_above) if n else unanswered
     found[Indicator.MAX] = maximum(population)
     found[Indicator.THROUGHPUT] = _throughput(ok, length)
-    found[Indicator.ERROR_RATIO] = Measured((ended - ok.total) / ended, ended) if ended else idle
+    found[Indicator.ERROR_RATIO] = Measured(_errors(batch) / ended, ended) if ended else idle
     found[Indicator.TIMEOUT_RATIO] = Measured(timeouts.total / ended, ended) if ended else idle
+    degraded = batch.histogram("degraded").total
+    found[Indicator.DEGRADED_RATIO] = Measured(degraded / ended, ended) if ended else idle
     return found
 
 
@@ -88,13 +90,19 @@ def _indicators(whole: Batch, coarse: Sequence[Batch], seconds: float) -> dict[I
     found[Indicator.MEAN] = mean(ok, timeouts, coarse)
     found[Indicator.MAX] = maximum(population)
     found[Indicator.THROUGHPUT] = _throughput(ok, seconds)
-    found[Indicator.ERROR_RATIO] = ratio([(_ended(part) - part.histogram("ok").total, _ended(part)) for part in parts])
+    found[Indicator.ERROR_RATIO] = ratio([(_errors(part), _ended(part)) for part in parts])
     found[Indicator.TIMEOUT_RATIO] = ratio([(part.histogram("timeout").total, _ended(part)) for part in parts])
+    found[Indicator.DEGRADED_RATIO] = ratio([(part.histogram("degraded").total, _ended(part)) for part in parts])
     return found
 
 
 def _ended(batch: Batch) -> int:
     return sum(histogram.total for histogram in batch.outcomes.values())
+
+
+def _errors(batch: Batch) -> int:
+    """A degraded answer is neither `ok` nor an error."""
+    return _ended(batch) - batch.histogram("ok").total - batch.histogram("degraded").total
 
 
 def tail_ratio(found: dict[Indicator, Measurement]) -> Measurement:

@@ -36,6 +36,7 @@ class Second:
     saturation: float | None
     saturated_by: str
     indicators: Mapping[Indicator, Measurement]
+    degraded: int = 0  # usable answers of a fallback: neither `ok` nor errors
 
     @property
     def length(self) -> float:
@@ -45,14 +46,14 @@ class Second:
     @property
     def ended(self) -> int:
         """All requests that ended."""
-        return self.ok + self.errors
+        return self.ok + self.errors + self.degraded
 
 
 def second(interval: Interval, by_slot: Iterable[Batch]) -> Second:
     """The second that an interval reports; `by_slot` are its counts, already on the grid."""
     whole = union(list(by_slot))
     ended = sum(histogram.total for histogram in whole.outcomes.values())
-    ok = whole.histogram("ok").total
+    ok, degraded = whole.histogram("ok").total, whole.histogram("degraded").total
     saturation, saturated_by = _worst(interval.workers)
     lost = tuple(worker.worker for worker in interval.workers if worker.report_age > STALE_SECONDS)
     indicators = second_indicators(Batch(interval.start, interval.end, whole.outcomes))
@@ -63,7 +64,7 @@ def second(interval: Interval, by_slot: Iterable[Batch]) -> Second:
         interval.start,
         interval.end,
         ok,
-        ended - ok,
+        ended - ok - degraded,
         whole.histogram("timeout").total,
         interval.users,
         interval.in_flight,
@@ -72,6 +73,7 @@ def second(interval: Interval, by_slot: Iterable[Batch]) -> Second:
         saturation,
         saturated_by,
         indicators,
+        degraded,
     )
 
 
@@ -93,7 +95,20 @@ def slim(row: Second) -> Second:
     return replace(row, indicators={indicator: row.indicators[indicator] for indicator in KEPT})
 
 
-COLUMNS = ("start", "end", "ok", "errors", "timeouts", "users", "in_flight", "workers", "saturation", "p50", "p99")
+COLUMNS = (
+    "start",
+    "end",
+    "ok",
+    "errors",
+    "timeouts",
+    "users",
+    "in_flight",
+    "workers",
+    "saturation",
+    "p50",
+    "p99",
+    "degraded",
+)
 """Header of `seconds.csv`; latencies in seconds, an empty field is unknown."""
 
 
@@ -106,7 +121,7 @@ def to_csv(seconds: Iterable[Second]) -> bytes:
         quantiles = [_field(row.indicators[indicator]) for indicator in KEPT]
         saturation = "" if row.saturation is None else f"{row.saturation:.4f}"
         numbers = (row.ok, row.errors, row.timeouts, row.users, row.in_flight, row.workers)
-        table.writerow([f"{row.start:.3f}", f"{row.end:.3f}", *numbers, saturation, *quantiles])
+        table.writerow([f"{row.start:.3f}", f"{row.end:.3f}", *numbers, saturation, *quantiles, row.degraded])
     return text.getvalue().encode()
 
 

@@ -7,7 +7,7 @@ import math
 from controller.figures.measurement import Absent, Measured, Measurement
 from controller.plans.criterion import Indicator
 
-RATIOS = (Indicator.ERROR_RATIO, Indicator.TIMEOUT_RATIO)
+RATIOS = (Indicator.ERROR_RATIO, Indicator.TIMEOUT_RATIO, Indicator.DEGRADED_RATIO)
 
 
 def digits(value: float, significant: int = 3) -> str:
@@ -38,7 +38,7 @@ def span(seconds: float) -> str:
 def value(indicator: Indicator, number: float) -> str:
     """A value of an indicator with its unit."""
     match indicator:
-        case Indicator.ERROR_RATIO | Indicator.TIMEOUT_RATIO:
+        case Indicator.ERROR_RATIO | Indicator.TIMEOUT_RATIO | Indicator.DEGRADED_RATIO:
             return f"{digits(number * 100)} %"
         case Indicator.THROUGHPUT:
             return f"{digits(number, 4)}/s"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from controller.generator.latency import quantise
 from exporters.names.loadgen import OUTCOMES
 
-OK, HTTP_ERROR, TIMEOUT, CONNECTION_ERROR, INVALID_RESPONSE, GENERATOR_ERROR = range(len(OUTCOMES))
+OK, HTTP_ERROR, TIMEOUT, CONNECTION_ERROR, INVALID_RESPONSE, GENERATOR_ERROR, DEGRADED = range(len(OUTCOMES))
 """Outcomes by position, because the sending loop indexes with them."""
 
 RawCell = tuple[int, bool, str, dict[int, int], int]

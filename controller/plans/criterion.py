@@ -20,6 +20,7 @@ class Indicator(StrEnum):
     THROUGHPUT = "throughput"
     ERROR_RATIO = "error_ratio"
     TIMEOUT_RATIO = "timeout_ratio"
+    DEGRADED_RATIO = "degraded_ratio"  # answers of a fallback: usable, no error, no `ok` either
     SATURATION = "saturation"  # "generator saturated" is `saturation >= 1`
 
 

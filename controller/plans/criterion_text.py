@@ -26,7 +26,7 @@ _LATENCY = {"us": Decimal("1e-6"), "ms": Decimal("1e-3"), "s": Decimal(1), "m": 
 _RATIO = {"%": Decimal("0.01")}
 _RATE = {"/s": Decimal(1)}
 _LATENCY_MOST = 3600.0
-_RATIOS = (Indicator.ERROR_RATIO, Indicator.TIMEOUT_RATIO)
+_RATIOS = (Indicator.ERROR_RATIO, Indicator.TIMEOUT_RATIO, Indicator.DEGRADED_RATIO)
 _UPWARD = (Operator.GT, Operator.GE)
 
 
@@ -133,7 +133,7 @@ def _bound(cursor: _Cursor, indicator: Indicator) -> float:
 
 def _units(indicator: Indicator) -> Mapping[str, Decimal]:
     match indicator:
-        case Indicator.ERROR_RATIO | Indicator.TIMEOUT_RATIO:
+        case Indicator.ERROR_RATIO | Indicator.TIMEOUT_RATIO | Indicator.DEGRADED_RATIO:
             return _RATIO
         case Indicator.THROUGHPUT:
             return _RATE

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from controller.plans.plan import Plan
+from controller.plans.tls import FILES
 
 _NOT_CONTENT = frozenset({"digest", "source", "path", "text"})
 
@@ -20,11 +21,19 @@ def digest_of(plan: Plan, written: Mapping[str, Path], locustfile: Path | None =
 
     `written` and `locustfile` are the paths as the plan writes them, so that the folder of the plan does not matter.
     """
-    payloads = replace(plan.workload.payloads, npy=written.get("npy"), jsonl=written.get("jsonl"))
+    sources: dict[str, Any] = {name: written.get(name) for name in ("npy", "jsonl", "csv", "requests")}
+    payloads = replace(plan.workload.payloads, **sources)
     own = plan.workload.locustfile
     if own is not None and locustfile is not None:
         own = replace(own, file=locustfile)
-    said = replace(plan, workload=replace(plan.workload, payloads=payloads, locustfile=own))
+    known, tls = plan.workload.expected, plan.target.tls
+    if known is not None:
+        known = replace(known, file=Path(known.file.name))
+    if tls is not None:
+        files: dict[str, Any] = {name: path and path.name for name in FILES for path in [getattr(tls, name)]}
+        tls = replace(tls, **files)
+    workload = replace(plan.workload, payloads=payloads, locustfile=own, expected=known)
+    said = replace(plan, workload=workload, target=replace(plan.target, tls=tls))
     text = json.dumps(_normal(said), sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 

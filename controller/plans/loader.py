@@ -7,12 +7,12 @@ from pathlib import Path
 
 from controller.plans.digest import digest_of
 from controller.plans.locustfile import written_file
+from controller.plans.payload_keys import written_paths
 from controller.plans.plan import Plan
 from controller.plans.problems import Findings
 from controller.plans.schema import PLAN
 from controller.plans.tables import Fields
 from controller.plans.text import read_text
-from controller.plans.workload import written_paths
 from controller.plans.yaml_source import Node, Scalar, Table, parse
 
 

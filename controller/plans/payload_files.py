@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import stat
 from pathlib import Path
+
+from controller.plans.csv_rows import csv_rows
+from controller.plans.recorded import request_problem
 
 _LONGEST_LINE = 4 * 1024 * 1024
 
@@ -42,6 +46,28 @@ def check_jsonl(path: Path, rows: int) -> None:
     except (ValueError, RecursionError) as error:
         raise ValueError(f"has no JSON on its first line ({_first(error)})", "write strict JSON") from error
     _check_rows(1 + others, rows)
+
+
+def check_csv(path: Path, rows: int) -> None:
+    """Raise `ValueError(message, remedy)` unless the file's first lines are numbers, after at most one header."""
+    check_file(path)
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            first = list(itertools.islice(csv_rows(file), rows))
+    except UnicodeDecodeError as error:
+        raise ValueError("is not UTF-8 text", "save it as UTF-8") from error
+    if not first:
+        raise ValueError("has no instance", "write one instance of numbers a line")
+    _check_rows(len(first), rows)
+
+
+def check_requests(path: Path, rows: int) -> None:
+    """Raise `ValueError(message, remedy)` unless the file's first line is a recorded request."""
+    check_jsonl(path, rows)
+    with path.open("rb") as file:
+        problem = request_problem(json.loads(file.readline().decode()))
+    if problem is not None:
+        raise ValueError(f"has on its first line {problem}", "write {at, method, path, headers, body}")
 
 
 def _check_rows(found: int, wanted: int) -> None:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Literal
 from urllib.parse import urlsplit
 
 from controller.plans.numbers import Whole
 from controller.plans.plan import Target
 from controller.plans.readers import Choice, Text
 from controller.plans.tables import ByKind, Fields, Key, Record
+from controller.plans.tls import TLS
+
+
+def _rest(text: str) -> str:
+    if not text.startswith("unix:"):
+        return _url(text)
+    path = text.removeprefix("unix://")
+    if not path.startswith("/") or any(character.isspace() for character in path):
+        raise ValueError(f"{text} is not the address of a socket", "write it like unix:///run/model.sock")
+    return text
 
 
 def _url(text: str) -> str:
@@ -37,14 +48,28 @@ def _host_and_port(text: str) -> str:
 
 
 URL = Text("an address such as http://127.0.0.1:8501", longest=500, parse=_url)
+REST = Text("an address such as http://127.0.0.1:8501", longest=500, parse=_rest)
 PATH = Text("a path that starts with /", longest=500, pattern=r"/[!-~]*")
 _METRICS = Key(URL, "The target's own Prometheus page.")
+_TLS = Key(TLS, "How https is spoken.")
 
 
 _TFSERVING_ONLY = ("has a meaning for kind tfserving only", "remove it")
 
 
-def _check_version(fields: Fields) -> None:
+def _check_tls(fields: Fields) -> None:
+    rest = fields.get("rest", "https:")
+    if "tls" in fields.lines and not rest.startswith("https:"):
+        fields.refuse("tls", f"has a meaning for https only, and rest is {rest}", "write https, or remove tls")
+
+
+def _built(kind: Literal["tfserving", "http"], fields: Fields) -> Target:
+    values = {name: fields.get(name) for name in fields.values if name != "kind"}
+    return Target(kind, **values | ({"tls": values["tls"].built} if "tls" in values else {}))
+
+
+def _check_served(fields: Fields) -> None:
+    _check_tls(fields)
     if "version" in fields.lines and "label" in fields.lines:
         fields.refuse("label", "stands beside version", "keep one of the two")
 
@@ -54,7 +79,7 @@ TARGET = ByKind(
         "tfserving": Record(
             {
                 "kind": Key(Choice(("tfserving",)), "TensorFlow Serving or its stand-in.", required=True),
-                "rest": Key(URL, "Address of the REST interface.", required=True),
+                "rest": Key(REST, "Address of the REST interface; also unix:///path of a socket.", required=True),
                 "grpc": Key(Text("a host and a port", parse=_host_and_port), "Host and port of the gRPC interface."),
                 "model": Key(
                     Text("a model's name", pattern=r"[A-Za-z0-9_.-]+"), "Name of the served model.", required=True
@@ -62,20 +87,23 @@ TARGET = ByKind(
                 "version": Key(Whole(0, 2**62), "Version of the model; without it the server chooses."),
                 "label": Key(Text("a version label", pattern=r"[A-Za-z0-9_.-]+"), "Label of the model's version."),
                 "metrics": _METRICS,
+                "tls": _TLS,
             },
-            lambda f: Target("tfserving", **{k: f.get(k) for k in f.values if k != "kind"}),
-            _check_version,
+            lambda f: _built("tfserving", f),
+            _check_served,
             {"health": ("has a meaning for kind http only", "remove it: the status of the model is asked for instead")},
         ),
         "http": Record(
             {
                 "kind": Key(Choice(("http",)), "Any model service that answers POST over HTTP.", required=True),
-                "rest": Key(URL, "Address of the service.", required=True),
+                "rest": Key(REST, "Address of the service; also unix:///path of a socket.", required=True),
                 "health": Key(PATH, "A path that answers 200 when the service is ready."),
                 "metrics": _METRICS,
+                "tls": _TLS,
             },
+            check=_check_tls,
             refused=dict.fromkeys(("model", "version", "label", "grpc"), _TFSERVING_ONLY),
-            build=lambda f: Target("http", **{k: f.get(k) for k in f.values if k != "kind"}),
+            build=lambda f: _built("http", f),
         ),
     }
 )

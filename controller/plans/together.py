@@ -8,6 +8,7 @@ from typing import Any
 
 from controller.plans.criterion import Criterion, Indicator, StopRule
 from controller.plans.duration import format_duration
+from controller.plans.fitting import workload_fits_target
 from controller.plans.plan import Stage
 from controller.plans.readers import WRONG
 from controller.plans.stages import MAX_SPAN
@@ -19,7 +20,13 @@ MAX_SLOTS = 1000
 _SECOND = timedelta(seconds=1)
 _TIMEOUT = timedelta(seconds=3)  # of a workload that names none
 
-_NOT_LATENCIES = (Indicator.THROUGHPUT, Indicator.ERROR_RATIO, Indicator.TIMEOUT_RATIO, Indicator.SATURATION)
+_NOT_LATENCIES = (
+    Indicator.THROUGHPUT,
+    Indicator.ERROR_RATIO,
+    Indicator.TIMEOUT_RATIO,
+    Indicator.DEGRADED_RATIO,
+    Indicator.SATURATION,
+)
 
 
 def check_together(plan: Fields) -> None:
@@ -51,15 +58,7 @@ def _workload_fits_target(plan: Fields) -> None:
     target, workload = plan.get("target"), plan.get("workload")
     if not isinstance(target, Fields) or not isinstance(workload, Fields) or "locustfile" in workload.lines:
         return
-    kind = target.get("kind")
-    if kind == "http":
-        for name in ("form", "signature"):
-            if name in workload.lines:
-                workload.refuse(name, "has a meaning for target.kind tfserving only", "remove it")
-        if "path" not in workload.lines:
-            workload.refuse("path", "is missing", "add the path that target.kind http is posted to, such as /predict")
-    elif "path" in workload.lines:
-        workload.refuse("path", "has a meaning for target.kind http only", "remove it: the model's name makes the path")
+    workload_fits_target(target, workload)
 
 
 def _span_fits(plan: Fields) -> None:
@@ -98,12 +97,6 @@ def _objectives_can_be_met(plan: Fields) -> None:
         seen.add(same)
 
 
-def _drain_outlasts_requests(plan: Fields) -> None:
-    workload, drain = plan.get("workload"), plan.get("drain_timeout")
-    timeout = _timeout(workload)
-    if drain is not None and timeout is not None and drain < timeout:
-        message = f"{format_duration(drain)} is shorter than the request timeout of {format_duration(timeout)}"
-        plan.refuse("drain_timeout", message, "raise it, or requests would be cut off at the end")
 def _timeout(workload: Any) -> timedelta | None:
     """After how long a request is given up; None where that is not known: a locustfile sets its own."""
     if not isinstance(workload, Fields) or "locustfile" in workload.lines:
@@ -112,3 +105,9 @@ def _timeout(workload: Any) -> timedelta | None:
     return found
 
 
+def _drain_outlasts_requests(plan: Fields) -> None:
+    workload, drain = plan.get("workload"), plan.get("drain_timeout")
+    timeout = _timeout(workload)
+    if drain is not None and timeout is not None and drain < timeout:
+        message = f"{format_duration(drain)} is shorter than the request timeout of {format_duration(timeout)}"
+        plan.refuse("drain_timeout", message, "raise it, or requests would be cut off at the end")

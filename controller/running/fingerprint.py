@@ -27,13 +27,19 @@ def fingerprint(plan: Plan, identity: Mapping[str, Any], host: Mapping[str, Any]
 
 
 def workload_digest(plan: Plan) -> str:
-    """SHA-256 over the workload's settings and the content of its payload file or locustfile, wherever that file lies."""
+    """SHA-256 over the workload's settings and the content of its files, wherever they lie."""
     payloads = plan.workload.payloads
     own = plan.workload.locustfile
     nameless = own and replace(own, file=Path(own.file.name))
-    settings = replace(plan.workload, payloads=replace(payloads, npy=None, jsonl=None), locustfile=nameless)
+    pool = replace(payloads, npy=None, jsonl=None, csv=None, requests=None)
+    known = plan.workload.expected
+    settings = replace(
+        plan.workload, payloads=pool, locustfile=nameless, expected=known and replace(known, file=Path(known.file.name))
+    )
     digest = hashlib.sha256(repr(settings).encode())
-    for source in (payloads.npy, payloads.jsonl, own.file if own else None):
+    files = [payloads.npy, payloads.jsonl, payloads.csv, payloads.requests]
+    files += [known.file if known else None, own.file if own else None]
+    for source in files:
         if source is not None:
             with source.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())

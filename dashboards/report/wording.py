@@ -7,7 +7,7 @@ from datetime import datetime
 
 from dashboards.report.record import Figure
 
-RATIOS = frozenset({"error_ratio", "timeout_ratio"})
+RATIOS = frozenset({"error_ratio", "timeout_ratio", "degraded_ratio"})
 
 
 def digits(value: float, significant: int = 3) -> str:

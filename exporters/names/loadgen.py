@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from exporters.metric import Metric
 
-OUTCOMES = ("ok", "http_error", "timeout", "connection_error", "invalid_response", "generator_error")
-"""Every request that left ends in exactly one of these classes."""
+OUTCOMES = ("ok", "http_error", "timeout", "connection_error", "invalid_response", "generator_error", "degraded")
+"""Every request that left ends in exactly one of these classes; `degraded` is a usable answer of a fallback."""
 
 SIGNALS = ("cpu", "loop_lag")
 """Saturation signals published as `loadgen_saturation{signal}`; 1 means: at the limit."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-TYPES = {"object": dict, "array": list, "string": str, "integer": int}
+TYPES: dict[str, Any] = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool}
 NOT_RULES = {"$schema", "title", "description"}
 
 
@@ -35,12 +35,12 @@ def holds(word: str, limit: Any, value: Any, rule: dict[str, Any]) -> bool:
     """Whether a value satisfies one keyword; keywords for other types are satisfied."""
     match word, value:
         case "type", _:
-            return isinstance(value, TYPES[limit]) and not isinstance(value, bool)
+            return isinstance(value, TYPES[limit]) and isinstance(value, bool) == (limit == "boolean")
         case "enum", _:
             return value in limit
         case "oneOf", _:
             return sum(not list(faults(one, value)) for one in limit) == 1
-        case "minimum" | "maximum", int():
+        case "minimum" | "maximum", int() | float():
             return bool(value >= limit if word == "minimum" else value <= limit)
         case "pattern", str():
             return re.search(limit, value) is not None

@@ -44,7 +44,8 @@ def test_generator_saturated_is_saturation_at_its_limit() -> None:
 
 @pytest.mark.parametrize("indicator", list(Indicator))
 def test_every_indicator_has_a_stop_rule(indicator: Indicator) -> None:
-    bound = {"throughput": "< 5/s", "error_ratio": "> 5%", "timeout_ratio": "> 5%", "saturation": "> 0.5"}
+    ratios = dict.fromkeys(("error_ratio", "timeout_ratio", "degraded_ratio"), "> 5%")
+    bound = {"throughput": "< 5/s", "saturation": "> 0.5", **ratios}
     rule = parse_stop_rule(f"{indicator} {bound.get(indicator.value, '> 5s')} for 10s")
     assert rule.criterion.indicator is indicator
 
