@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from exporters.gpu.reader import GpuReader
+from exporters.gpu.reader import PATIENCE_SECONDS, GpuReader
 from exporters.gpu.reading import families
 from exporters.source import Collector, Source
 
 
-def gpu_collector() -> Collector:
-    """All GPUs of this machine; without one the collector says so and stays."""
-    reader = GpuReader()
+def gpu_collector(patience: float = PATIENCE_SECONDS) -> Collector:
+    """All GPUs of this machine, waited for `patience` seconds in all; without one the collector says so and stays."""
+    reader = GpuReader(patience=patience)
     return Collector("gpu", (Source("nvml", lambda _: reader.read(), families),), reader.close)

@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
 
 import pynvml
 
+from exporters.gpu import links
+from exporters.gpu.field import NOW_AND_THEN_SECONDS, RARELY_SECONDS, Field, Handle
+from exporters.gpu.memory import BAR1
+from exporters.gpu.processes import PROCESSES
 from exporters.gpu.reading import Measured
+from exporters.metric import Metric
 from exporters.names import gpu as names
-
-Handle = Any
-"""pynvml's opaque device pointer."""
-
-_PCIE_BYTES = 1000
-"""The library speaks of KB per second; decimal, as for every other rate of a link."""
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A field's name, as it stands in `gpu_field_supported`, and its reader; raises `pynvml.NVMLError`."""
-
-    name: str
-    read: Callable[[Handle], Iterable[Measured]]
 
 
 def _utilization(handle: Handle) -> Iterable[Measured]:
     rates = pynvml.nvmlDeviceGetUtilizationRates(handle)
     return (names.UTILIZATION, (), rates.gpu / 100), (names.MEMORY_ACTIVITY, (), rates.memory / 100)
+
+
+def _video(name: str, metric: Metric, ask: Callable[[Handle], list[int]]) -> Field:
+    def read(handle: Handle) -> Iterable[Measured]:
+        return ((metric, (), ask(handle)[0] / 100),)
+
+    return Field(name, read)
 
 
 def _power(handle: Handle) -> Iterable[Measured]:
@@ -48,6 +44,21 @@ def _temperature(handle: Handle) -> Iterable[Measured]:
     return ((names.TEMPERATURE, (), float(core)),)
 
 
+def _memory_temperature(handle: Handle) -> Iterable[Measured]:
+    celsius = links.field_value(handle, pynvml.NVML_FI_DEV_MEMORY_TEMP)
+    if celsius == 0:  # how devices without this sensor answer
+        raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
+    return ((names.MEMORY_TEMPERATURE, (), celsius),)
+
+
+def _temperature_limit(limit: str, kind: int) -> Field:
+    def read(handle: Handle) -> Iterable[Measured]:
+        celsius = pynvml.nvmlDeviceGetTemperatureThreshold(handle, kind)
+        return ((names.TEMPERATURE_LIMIT, (limit,), float(celsius)),)
+
+    return Field(f"temperature_limit_{limit}", read, RARELY_SECONDS)
+
+
 def _clock(name: str, kind: int) -> Field:
     def read(handle: Handle) -> Iterable[Measured]:
         return ((names.CLOCK, (name,), pynvml.nvmlDeviceGetClockInfo(handle, kind) * 1e6),)
@@ -59,7 +70,7 @@ def _clock_max(name: str, kind: int) -> Field:
     def read(handle: Handle) -> Iterable[Measured]:
         return ((names.CLOCK_MAX, (name,), pynvml.nvmlDeviceGetMaxClockInfo(handle, kind) * 1e6),)
 
-    return Field(f"clock_max_{name}", read)
+    return Field(f"clock_max_{name}", read, RARELY_SECONDS)
 
 
 _CLOCKS = {
@@ -93,59 +104,59 @@ def _performance_state(handle: Handle) -> Iterable[Measured]:
     return ((names.PERFORMANCE_STATE, (), state),) if known else ()
 
 
-def _pcie_sent(handle: Handle) -> Iterable[Measured]:
-    rate = pynvml.nvmlDeviceGetPcieThroughput(handle, pynvml.NVML_PCIE_UTIL_TX_BYTES)
-    return ((names.PCIE_SENT, (), rate * _PCIE_BYTES),)
+def _ecc(kind: str, error_type: int) -> Field:
+    def read(handle: Handle) -> Iterable[Measured]:
+        count = pynvml.nvmlDeviceGetTotalEccErrors(handle, error_type, pynvml.NVML_AGGREGATE_ECC)
+        return ((names.ECC_ERRORS, (kind,), count),)
+
+    return Field(f"ecc_{kind}", read, NOW_AND_THEN_SECONDS)
 
 
-def _pcie_received(handle: Handle) -> Iterable[Measured]:
-    rate = pynvml.nvmlDeviceGetPcieThroughput(handle, pynvml.NVML_PCIE_UTIL_RX_BYTES)
-    return ((names.PCIE_RECEIVED, (), rate * _PCIE_BYTES),)
-
-
-def _pcie_lanes(handle: Handle) -> Iterable[Measured]:
-    return ((names.PCIE_WIDTH, (), pynvml.nvmlDeviceGetCurrPcieLinkWidth(handle)),)
-
-
-def _pcie_generation(handle: Handle) -> Iterable[Measured]:
-    return ((names.PCIE_GENERATION, (), pynvml.nvmlDeviceGetCurrPcieLinkGeneration(handle)),)
-
-
-def _memory_v2(handle: Handle) -> Iterable[Measured]:
-    memory = pynvml.nvmlDeviceGetMemoryInfo(handle, version=pynvml.nvmlMemory_v2)
-    return (*_sizes(memory), (names.MEMORY_RESERVED, (), memory.reserved))
-
-
-def _memory_v1(handle: Handle) -> Iterable[Measured]:
-    return _sizes(pynvml.nvmlDeviceGetMemoryInfo(handle))
-
-
-def _sizes(memory: Any) -> tuple[Measured, ...]:
-    if memory.total == 0:  # how some devices that share the machine's memory say that they have none
-        raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
+def _remapped_rows(handle: Handle) -> Iterable[Measured]:
+    corrected, uncorrected, pending, failed = pynvml.nvmlDeviceGetRemappedRows(handle)
     return (
-        (names.MEMORY_TOTAL, (), memory.total),
-        (names.MEMORY_USED, (), memory.used),
-        (names.MEMORY_FREE, (), memory.free),
+        (names.REMAPPED_ROWS, ("corrected",), corrected),
+        (names.REMAPPED_ROWS, ("uncorrected",), uncorrected),
+        (names.REMAPPING_PENDING, (), int(pending != 0)),
+        (names.REMAPPING_FAILED, (), int(failed != 0)),
     )
 
 
-MEMORY_APIS = (Field("memory_v2", _memory_v2), Field("memory_v1", _memory_v1))
-"""Tried in this order: only version 2 tells the driver's reserve apart from used memory."""
+_TEMPERATURE_LIMITS = {
+    "shutdown": pynvml.NVML_TEMPERATURE_THRESHOLD_SHUTDOWN,
+    "slowdown": pynvml.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN,
+    "memory": pynvml.NVML_TEMPERATURE_THRESHOLD_MEM_MAX,
+    "core": pynvml.NVML_TEMPERATURE_THRESHOLD_GPU_MAX,
+}
+
+_ENCODER = _video("encoder", names.ENCODER, pynvml.nvmlDeviceGetEncoderUtilization)
+_DECODER = _video("decoder", names.DECODER, pynvml.nvmlDeviceGetDecoderUtilization)
+_ECC = (
+    _ecc("corrected", pynvml.NVML_MEMORY_ERROR_TYPE_CORRECTED),
+    _ecc("uncorrected", pynvml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED),
+)
 
 FIELDS = (
     Field("utilization", _utilization),
+    _ENCODER,
+    _DECODER,
+    BAR1,
     Field("power", _power),
-    Field("power_limit", _power_limit),
+    Field("power_limit", _power_limit, NOW_AND_THEN_SECONDS),
     Field("energy", _energy),
     Field("temperature", _temperature),
+    Field("memory_temperature", _memory_temperature),
+    *(_temperature_limit(limit, kind) for limit, kind in _TEMPERATURE_LIMITS.items()),
     *(_clock(name, kind) for name, kind in _CLOCKS.items()),
     *(_clock_max(name, kind) for name, kind in _CLOCKS.items()),
     Field("throttle_reasons", _throttle),
     Field("performance_state", _performance_state),
-    Field("pcie_transmit", _pcie_sent),
-    Field("pcie_receive", _pcie_received),
-    Field("pcie_lanes", _pcie_lanes),
-    Field("pcie_generation", _pcie_generation),
+    *links.FIELDS,
+    *_ECC,
+    Field("remapped_rows", _remapped_rows, RARELY_SECONDS),
+    PROCESSES,
 )
-"""Every other field; a new one is a function and a row here."""
+"""Every field but memory; a new one is a function and a row here."""
+
+INSTANCE_FIELDS = (Field("utilization", _utilization), BAR1, *_ECC, PROCESSES)
+"""What can be a MIG instance's own; power, clocks and links are its parent's."""

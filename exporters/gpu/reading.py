@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from exporters.family import Family, Sample, many, single
 from exporters.metric import Metric
@@ -15,21 +16,40 @@ Measured = tuple[Metric, tuple[str, ...], float]
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a device is. `uuid` alone names it: its index moves at resets."""
+    """What a device is. `uuid` alone names it: its index moves at resets, and is `<device>:<instance>` for MIG."""
 
     uuid: str
-    index: int
+    index: str
     bus_id: str
     model: str
 
 
 @dataclass(frozen=True, slots=True)
+class Instance:
+    """What a MIG instance is a part of; numbers as text, empty where they are not told."""
+
+    parent: str
+    gpu_instance: str
+    compute_instance: str
+
+
+@dataclass(frozen=True, slots=True)
 class Device:
-    """One device's values, and for every field whether the device has it."""
+    """One device's values, and for every field whether the device has it; `instance` only for MIG instances."""
 
     identity: Identity
     memory_api: str
     measured: tuple[Measured, ...]
+    supported: dict[str, bool]
+    instance: Instance | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Xids:
+    """Errors that the driver reported: count and newest Unix time by (uuid, code); whether the device reports any."""
+
+    counts: dict[tuple[str, str], int]
+    newest: dict[tuple[str, str], float]
     supported: dict[str, bool]
 
 
@@ -51,13 +71,20 @@ class Down:
 
 @dataclass(frozen=True, slots=True)
 class Up:
-    """The library answers. `lost` are UUIDs that answered earlier; `failures` count by (uuid, field, reason)."""
+    """The library answers. `lost` are UUIDs that answered earlier; `failures` count by (uuid, field, reason).
+
+    `hung` are UUIDs of which a call does not return now, `timeouts` how often that began, by UUID.
+    """
 
     versions: Versions
     count: int
     devices: tuple[Device, ...]
     lost: tuple[str, ...]
     failures: dict[tuple[str, str, str], int]
+    hung: tuple[str, ...] = ()
+    timeouts: dict[str, int] = field(default_factory=dict)
+    xids: Xids = Xids({}, {}, {})
+    simulated: bool = False
 
 
 GpuReading = Down | Up
@@ -75,32 +102,36 @@ def families(reading: GpuReading) -> tuple[Family, ...]:
 def _library(reading: Up) -> tuple[Family, ...]:
     versions = reading.versions
     return (
+        single(names.SIMULATED, int(reading.simulated)),
         single(names.DRIVER_INFO, 1, versions.driver, versions.nvml, versions.cuda),
         single(names.DEVICES, reading.count),
     )
 
 
 def _devices(reading: Up) -> tuple[Family, ...]:
+    answering = [device.identity.uuid for device in reading.devices]
+    absent = dict.fromkeys((*reading.lost, *reading.hung))
     infos = [(d.identity, d.memory_api) for d in reading.devices]
+    parts = [(d.identity.uuid, d.instance) for d in reading.devices if d.instance is not None]
     return (
-        many(
-            names.DEVICE_INFO,
-            (((i.uuid, str(i.index), i.bus_id, i.model, memory_api), 1) for i, memory_api in infos),
-        ),
-        many(
-            names.DEVICE_UP,
-            [((i.uuid,), 1) for i, _ in infos] + [((uuid,), 0) for uuid in reading.lost],
-        ),
-        many(
-            names.FIELD_SUPPORTED,
-            (
-                ((device.identity.uuid, field), int(has))
-                for device in reading.devices
-                for field, has in device.supported.items()
-            ),
-        ),
+        many(names.DEVICE_INFO, (((i.uuid, i.index, i.bus_id, i.model, memory_api), 1) for i, memory_api in infos)),
+        many(names.INSTANCE_INFO, (((u, i.parent, i.gpu_instance, i.compute_instance), 1) for u, i in parts)),
+        many(names.DEVICE_UP, [((uuid,), 1) for uuid in answering] + [((uuid,), 0) for uuid in absent]),
+        many(names.DEVICE_HUNG, (((uuid,), int(uuid in reading.hung)) for uuid in (*answering, *absent))),
+        many(names.DEVICE_TIMEOUTS, (((uuid,), reading.timeouts.get(uuid, 0)) for uuid in (*answering, *absent))),
+        many(names.FIELD_SUPPORTED, _supported(reading)),
         many(names.FIELD_FAILURES, sorted(reading.failures.items())),
+        many(names.XID_EVENTS, sorted(reading.xids.counts.items())),
+        many(names.XID_LAST, sorted(reading.xids.newest.items())),
     )
+
+
+def _supported(reading: Up) -> Iterator[Sample]:
+    for device in reading.devices:
+        uuid = device.identity.uuid
+        yield from (((uuid, field), int(has)) for field, has in device.supported.items())
+        if uuid in reading.xids.supported:
+            yield (uuid, "xid_events"), int(reading.xids.supported[uuid])
 
 
 def _values(reading: Up) -> tuple[Family, ...]:

@@ -16,7 +16,7 @@ A, B = "GPU-aaaaaaaa", "GPU-bbbbbbbb"
 FAST = ("gpu", "--interval", "100ms", "--deadline", "500ms")
 """An exporter of GPUs alone that need not be waited for."""
 
-SOURCE = Path(__file__).with_name("nvml_standin.c")
+SOURCE = Path(__file__).parents[2] / "exporters/gpu/nvml_standin.c"
 
 Lines = dict[str, str]
 """`<device|system>.<field>` to `value <v>`, `error <code>` or `hang <seconds> <v>`."""
@@ -61,7 +61,7 @@ class Standin:
 def build(folder: Path) -> Standin:
     """Compile the library into `folder` with the system's compiler."""
     library = folder / "libnvidia-ml.so.1"
-    command = [need("cc"), "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", str(library), str(SOURCE)]
+    command = [need("cc"), "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", str(library), str(SOURCE), "-lm"]
     subprocess.run(command, check=True)
     return Standin(folder)
 
@@ -84,6 +84,15 @@ def a_device(index: int, uuid: str, **lines: str) -> Lines:
         "uuid": f"value {uuid}",
         "name": "value NVIDIA Stand-in 80GB",
         "bus_id": f"value 00000000:0{index}:00.0",
+        "encoder": "value 12",
+        "decoder": "value 25",
+        "bar1_total": "value 134217728",
+        "bar1_used": "value 2097152",
+        "memory_temperature": "value 72",
+        "limit_shutdown": "value 95",
+        "limit_slowdown": "value 92",
+        "limit_memory": "value 105",
+        "limit_gpu": "value 88",
         "memory_v2": "value 85899345920",
         "memory_v1": "value 85899345920",
         "memory_used": "value 1073741824",
@@ -98,10 +107,30 @@ def a_device(index: int, uuid: str, **lines: str) -> Lines:
         "clock_sm": "value 1980",
         "clock_memory": "value 2619",
         "clock_video": "value 1545",
+        "clock_max_graphics": "value 2000",
+        "clock_max_sm": "value 2000",
+        "clock_max_memory": "value 2620",
+        "clock_max_video": "value 1600",
         "throttle_reasons": "value 36",
         "performance_state": "value 0",
         "pcie_transmit": "value 2000",
         "pcie_receive": "value 3000",
-        "pcie_lanes": "value 16",
+        "pcie_lanes": "value 8",
+        "pcie_lanes_max": "value 16",
+        "pcie_generation": "value 4",
+        "pcie_generation_max": "value 5",
+        "nvlink_0": "value 1",
+        "nvlink_1": "value 1",
+        "nvlink_2": "value 0",
+        "nvlink_sent": "value 1024",
+        "nvlink_received": "value 2048",
+        "ecc_corrected": "value 7",
+        "ecc_uncorrected": "value 1",
+        "remapped_corrected": "value 2",
+        "remapped_uncorrected": "value 1",
+        "remapped_pending": "value 1",
+        "remapped_failed": "value 0",
+        "processes": "value 4242:1073741824",
+        "events": "value 1",
     }
     return {f"{index}.{field}": what for field, what in (fields | lines).items()}

@@ -44,12 +44,33 @@ def test_two_devices_in_base_units_keyed_by_uuid(standin: Standin) -> None:
         "gpu_temperature_celsius": 61,
         "gpu_pcie_transmit_bytes_per_second": 2e6,
         "gpu_pcie_receive_bytes_per_second": 3e6,
-        "gpu_pcie_link_lanes": 16,
+        "gpu_pcie_link_lanes": 8,
+        "gpu_pcie_link_lanes_max": 16,
+        "gpu_pcie_link_generation": 4,
+        "gpu_pcie_link_generation_max": 5,
+        "gpu_encoder_utilization_ratio": 0.12,
+        "gpu_decoder_utilization_ratio": 0.25,
+        "gpu_bar1_total_bytes": 134217728,
+        "gpu_bar1_used_bytes": 2097152,
+        "gpu_memory_temperature_celsius": 72,
+        "gpu_memory_unified": 0,
+        "gpu_nvlink_links_active": 2,
+        "gpu_nvlink_transmit_bytes_total": 1048576,
+        "gpu_nvlink_receive_bytes_total": 2097152,
+        "gpu_row_remapping_pending": 1,
+        "gpu_row_remapping_failed": 0,
         "gpu_performance_state": 0,
         "gpu_device_up": 1,
     }
     assert {name: series[name, (("uuid", A),)] for name in expected} == pytest.approx(expected)
     assert series["gpu_clock_hertz", (("clock", "memory"), ("uuid", A))] == 2619e6
+    assert series["gpu_clock_max_hertz", (("clock", "sm"), ("uuid", A))] == 2000e6
+    limits = {dict(labels)["limit"]: value for (name, labels), value in series.items() if "temperature_limit" in name}
+    assert limits == {"shutdown": 95, "slowdown": 92, "memory": 105, "core": 88}
+    assert series["gpu_ecc_errors_total", (("kind", "corrected"), ("uuid", A))] == 7
+    assert series["gpu_ecc_errors_total", (("kind", "uncorrected"), ("uuid", A))] == 1
+    assert series["gpu_remapped_rows", (("cause", "corrected"), ("uuid", A))] == 2
+    assert series["gpu_simulated", ()] == 1
     active = {dict(labels)["reason"] for (name, labels), value in series.items() if "throttle" in name and value}
     assert active == {"software_power_cap", "software_thermal"}
     assert series["gpu_devices", ()] == 2
@@ -66,7 +87,7 @@ def test_an_unsupported_field_is_absent_and_takes_no_other_with_it(standin: Stan
     assert series["gpu_field_supported", (("field", "temperature"), ("uuid", A))] == 1
     assert series["gpu_power_draw_watts", (("uuid", B),)] == 312.5
     # the library does not even have this function
-    assert series["gpu_field_supported", (("field", "pcie_generation"), ("uuid", A))] == 0
+    assert series["gpu_field_supported", (("field", "pcie_replays"), ("uuid", A))] == 0
 
 
 def test_an_unsupported_field_is_asked_again_only_after_ten_minutes(standin: Standin) -> None:

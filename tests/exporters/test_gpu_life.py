@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -12,13 +13,35 @@ from exporters.names import gpu
 from tests.exporters.nvml import FAST, A, B, Standin, a_device, a_system
 from tests.exporters.running import an_exporter, names
 
-ABOUT_FAULTS = {gpu.DEVICE_UP.name, gpu.FIELD_FAILURES.name}
+ABOUT_FAULTS = {gpu.DEVICE_UP.name, gpu.DEVICE_HUNG.name, gpu.DEVICE_TIMEOUTS.name, gpu.FIELD_FAILURES.name}
 
 
-def test_a_hung_call_ends_the_data_and_never_holds_a_scrape(standin: Standin) -> None:
+POWER_A, POWER_B = (("gpu_power_draw_watts", (("uuid", uuid),)) for uuid in (A, B))
+
+
+def test_a_hung_device_ends_its_own_data_and_never_holds_a_scrape(standin: Standin) -> None:
     with an_exporter(*FAST, environment=standin.environment) as exporter:
-        exporter.until(lambda s: ("gpu_power_draw_watts", (("uuid", A),)) in s)
+        exporter.until(lambda s: POWER_A in s)
         standin.script(a_system(), a_device(0, A, power="hang 4 312500"), a_device(1, B))
+        gone = exporter.until(lambda s: POWER_A not in s and POWER_B in s)
+        assert gone["gpu_device_hung", (("uuid", A),)] == 1
+        assert gone["gpu_device_up", (("uuid", A),)] == 0
+        assert (gone["gpu_device_hung", (("uuid", B),)], gone[POWER_B]) == (0, 312.5)
+        started = time.monotonic()
+        with ThreadPoolExecutor(2) as pool:
+            scrapes = list(pool.map(lambda _: exporter.series(), range(10)))
+        assert time.monotonic() - started < 2.0
+        assert {series["gpu_device_timeouts_total", (("uuid", A),)] for series in scrapes} == {1}
+        assert all(series["exporter_collector_hung", (("collector", "gpu"),)] == 0 for series in scrapes)
+        standin.script(a_system(), a_device(0, A), a_device(1, B))
+        back = exporter.until(lambda s: POWER_A in s)
+        assert back["gpu_device_hung", (("uuid", A),)] == 0
+
+
+def test_a_library_that_hangs_ends_all_data_and_never_holds_a_scrape(standin: Standin) -> None:
+    with an_exporter(*FAST, environment=standin.environment) as exporter:
+        exporter.until(lambda s: POWER_A in s)
+        standin.script(a_system(), {"system.devices": "hang 4 2"}, a_device(0, A), a_device(1, B))
         gone = exporter.until(lambda s: not names(s, "gpu_"))
         assert gone["exporter_collector_hung", (("collector", "gpu"),)] == 1
         started = time.monotonic()
@@ -30,7 +53,7 @@ def test_a_hung_call_ends_the_data_and_never_holds_a_scrape(standin: Standin) ->
         assert timeouts == [timeouts[0]] * 5
         assert timeouts[0] >= 1
         standin.script(a_system(), a_device(0, A), a_device(1, B))
-        back = exporter.until(lambda s: ("gpu_power_draw_watts", (("uuid", A),)) in s)
+        back = exporter.until(lambda s: POWER_A in s)
         assert back["exporter_collector_hung", (("collector", "gpu"),)] == 0
         assert back["exporter_sample_timeouts_total", (("collector", "gpu"),)] >= timeouts[0]
 
@@ -38,7 +61,7 @@ def test_a_hung_call_ends_the_data_and_never_holds_a_scrape(standin: Standin) ->
 def test_sigterm_ends_an_exporter_whose_driver_hangs(standin: Standin) -> None:
     with an_exporter(*FAST, environment=standin.environment) as exporter:
         standin.script(a_system(), a_device(0, A, power="hang 30 1"), a_device(1, B))
-        exporter.until(lambda s: s["exporter_collector_hung", (("collector", "gpu"),)] == 1)
+        exporter.until(lambda s: s.get(("gpu_device_hung", (("uuid", A),))) == 1)
         exporter.process.send_signal(signal.SIGTERM)
         assert exporter.process.wait(timeout=5) == 0
 

@@ -106,12 +106,27 @@ def two_gpus() -> gpu.Up:
     )
     devices = tuple(
         gpu.Device(
-            gpu.Identity(uuid, n, f"0000:0{n}:00.0", "Stand-in"), "v2", measured, {"power": True, "energy": False}
+            gpu.Identity(uuid, str(n), f"0000:0{n}:00.0", "Stand-in"),
+            "v2",
+            measured,
+            {"power": True, "energy": False},
+            gpu.Instance("GPU-aaaaaaaa", "1", "0") if n else None,
         )
         for n, uuid in enumerate(uuids)
     )
     versions = gpu.Versions("550.54.15", "12.550.54.15", "12.4")
-    return gpu.Up(versions, 2, devices, ("GPU-cccccccc",), {("GPU-aaaaaaaa", "power", "unknown"): 3})
+    xids = gpu.Xids({("GPU-aaaaaaaa", "31"): 2}, {("GPU-aaaaaaaa", "31"): 1.8e9}, {"GPU-aaaaaaaa": True})
+    return gpu.Up(versions, 2, devices, ("GPU-cccccccc",), {("GPU-aaaaaaaa", "power", "unknown"): 3}, xids=xids)
 
 
-_ABOUT_DEVICES = (gpu_names.DEVICE_INFO, gpu_names.DEVICE_UP, gpu_names.FIELD_SUPPORTED, gpu_names.FIELD_FAILURES)
+_ABOUT_DEVICES = (
+    gpu_names.DEVICE_INFO,
+    gpu_names.DEVICE_UP,
+    gpu_names.DEVICE_HUNG,
+    gpu_names.DEVICE_TIMEOUTS,
+    gpu_names.INSTANCE_INFO,
+    gpu_names.FIELD_SUPPORTED,
+    gpu_names.FIELD_FAILURES,
+    gpu_names.XID_EVENTS,
+    gpu_names.XID_LAST,
+)
