@@ -19,6 +19,7 @@ from controller.edges.local_stack import LOOPBACK, PORTS, LocalStack
 from controller.exit_codes import ExitCode
 from controller.plans.loader import load_plan
 from controller.ports import EdgeError
+from controller.running.loop import StopRequest
 from controller.settings import Settings
 from controller.wiring import open_world
 
@@ -74,9 +75,10 @@ def _run(stack: LocalStack, runs: Path, path: Path, *, keep: bool) -> ExitCode:
     )
     with open_world(settings) as world:
         recover(world)
-        finished = perform(world, plan)
+        stop = StopRequest()
+        finished = perform(world, plan, stop)
         say(finished)
-        if keep:
+        if keep and not stop.take():
             _wait(stack)
     return finished.record.exit_code
 

@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     plan = load_plan(Path(args.plan))
     with open_world(load_settings(args.settings)) as world:
         recover(world)
-        finished = perform(world, plan, quiet=args.quiet or args.json)
+        finished = perform(world, plan, StopRequest(), quiet=args.quiet or args.json)
     if args.json:
         print(json.dumps(json.loads(to_json(finished.record))))
     else:
@@ -53,9 +53,9 @@ def recover(world: World) -> None:
         sys.stderr.write(f"closed as abandoned: {lost.run_id}: {lost.why}\n")
 
 
-def perform(world: World, plan: Plan, *, quiet: bool = False) -> Finished:
-    """Run with a live display; SIGINT and SIGTERM stop the run, a second one at once."""
-    stop = StopRequest()
+def perform(world: World, plan: Plan, stop: StopRequest, *, quiet: bool = False) -> Finished:
+    """Run with a live display; SIGINT and SIGTERM stop the run, a second one at once. One that comes when the run is
+    over, while its report is drawn, stays in `stop`."""
     with stop_on_signals(stop), Display(world.board, Console(stderr=True), quiet=quiet) as display:
         return conduct(world, plan, stop, display.turn)
 

@@ -137,7 +137,7 @@ def wait_for(condition: Callable[[], Any], seconds: float, what: str) -> Any:
     """Poll until the condition is true; its value. Fails with `what` after `seconds`."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        with contextlib.suppress(OSError, ValueError, KeyError, IndexError):
+        with contextlib.suppress(OSError, ValueError, KeyError, IndexError, AssertionError):
             if value := condition():
                 return value
         time.sleep(0.05)
