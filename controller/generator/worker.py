@@ -25,7 +25,8 @@ from controller.generator.ledger import Ledger, RawCell
 from controller.generator.pulse import Pulse
 from controller.generator.reasons import Reasons
 from controller.generator.resolve import resolve
-from controller.generator.user import ClosedLoopUser, Work
+from controller.generator.user import ClosedLoopUser
+from controller.generator.work import Work
 from controller.generator_spec import GeneratorSpec
 from controller.plans.payloads import PayloadError
 from exporters.names.loadgen import OUTCOMES
@@ -54,6 +55,7 @@ def prepare(spec: GeneratorSpec, part: int) -> Work:
         ledger=Ledger(),
         reasons=Reasons(),
         random=random.Random(f"{workload.payloads.seed}/{part}"),  # noqa: S311 - repeatable think times, no secret
+        pacing=workload.pacing.total_seconds() if workload.pacing else 0.0,
     )
 
 
@@ -130,7 +132,7 @@ class Worker:
     def _on_drain(self, msg: Any, **_: Any) -> None:
         self._work.gate.shut()
         self._crowd.drain(msg.data["timeout"])
-        self._report()
+        self.report()
         ledger = self._work.ledger
         totals = dict(zip(OUTCOMES, ledger.totals, strict=True))
         self._send(wire.DRAINED, asdict(wire.WorkerDrained(self.name, totals, ledger.started, ledger.aborted)))
@@ -142,9 +144,10 @@ class Worker:
     def _report_every_second(self) -> None:
         while True:
             gevent.sleep(REPORT_PERIOD - time.time() % REPORT_PERIOD)
-            self._report()
+            self.report()
 
-    def _report(self) -> None:
+    def report(self) -> None:
+        """Tell the master everything since the last report."""
         ledger, cells = self._work.ledger, self._unsent + self._work.ledger.take()
         self._sequence += 1
         vitals, users = self._pulse.take(), self._crowd.running

@@ -1,0 +1,80 @@
+"""One request at a time over a connection of one's own, counted in exactly one outcome once it has left."""
+
+from __future__ import annotations
+
+import time
+from enum import Enum, auto
+
+from gevent import GreenletExit, Timeout
+
+from controller.generator.answers import outcome_of
+from controller.generator.connection import Connection
+from controller.generator.ledger import GENERATOR_ERROR, Account
+from controller.generator.work import Work
+
+
+class Sent(Enum):
+    """What became of the wish to send."""
+
+    ENDED = auto()  # it left and was counted
+    REFUSED = auto()  # counted, too, but it could not leave: whoever comes back at once only burns CPU
+    HELD = auto()  # the right to send ran out before it left: nothing was counted
+
+
+class Sender:
+    """A user's, or an open loop's slot's, way to the target."""
+
+    __slots__ = ("_work", "connection")
+
+    def __init__(self, work: Work) -> None:
+        """Nothing is connected yet."""
+        self._work = work
+        self.connection = Connection(work.family, work.sockaddr)
+
+    def send(self, intended: Account | None = None, due: float | None = None) -> Sent:
+        """One request, whatever happens to it, on the account `intended` or on that of the order in effect.
+
+        Its time runs from the moment at which we want to send, so that a connection that has to be made counts in it.
+        A connection that could not be made is a request, too. In an open loop it was `due` (`time.perf_counter`).
+        """
+        work, connection = self._work, self.connection
+        account, on = None, intended or work.ledger.current
+        request = next(work.requests)
+        timeout = Timeout.start_new(work.timeout)
+        began = time.perf_counter()
+        late = None if due is None else max(round((began - due) * 1e6), 0)
+        try:
+            connection.open()
+            if not work.gate.is_open():  # it ran out while connecting: nothing has left
+                return Sent.HELD
+            account = self._begin(intended, late)
+            answer = connection.exchange(request)
+            us = round((time.perf_counter() - began) * 1e6)
+            outcome = work.check.outcome(answer.status, answer.body)
+        except BaseException as error:
+            us = round((time.perf_counter() - began) * 1e6)
+            timeout.close()
+            connection.close()
+            if isinstance(error, Exception | Timeout):
+                return self._failed(account, on, error, us, late)
+            if account is not None:  # the user is ended in mid-request; what had left is given up and counted
+                work.ledger.end(account, GENERATOR_ERROR, us, late)
+                work.ledger.aborted += isinstance(error, GreenletExit)
+            raise
+        else:
+            work.ledger.end(account, outcome, us, late)
+            return Sent.ENDED
+        finally:
+            timeout.close()
+
+    def _begin(self, on: Account | None, late: int | None) -> Account:
+        account = self._work.ledger.begin(on)
+        if late is not None:
+            account.lateness.add(late)
+        return account
+
+    def _failed(self, begun: Account | None, on: Account, error: BaseException, us: int, late: int | None) -> Sent:
+        work, outcome = self._work, outcome_of(error)
+        work.ledger.end(begun or self._begin(on, late), outcome, us, late)
+        work.reasons.note(outcome, error)
+        return Sent.REFUSED if begun is None or outcome == GENERATOR_ERROR else Sent.ENDED
