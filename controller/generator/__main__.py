@@ -16,7 +16,7 @@ from controller.generator.link import Link
 from controller.generator.master import Master
 from controller.generator.team import Team
 from controller.generator.user import ClosedLoopUser
-from controller.generator_spec import decode_spec
+from controller.generator_spec import GeneratorSpec, decode_spec
 
 log = logging.getLogger(__name__)
 
@@ -33,12 +33,20 @@ def main() -> None:
         process.raise_descriptor_limit()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)  # sent to the whole group: end at once, as the master ends us
-        process.leave(worker.run(spec, arguments.part, "127.0.0.1", arguments.port))
+        process.leave(_work(spec, arguments.part, "127.0.0.1", arguments.port))
     team = Team()
     for number in (signal.SIGINT, signal.SIGTERM):
         gevent.signal_handler(number, _stop, team, number)
     runner = Environment(user_classes=[ClosedLoopUser]).create_master_runner("127.0.0.1", 0)
     process.leave(Master(spec, runner, Link(arguments.socket), team).run(arguments.spec))
+
+
+def _work(spec: GeneratorSpec, part: int, host: str, port: int) -> int:
+    if spec.workload.locustfile is None:
+        return worker.run(spec, part, host, port)
+    from controller.generator import own_worker  # imports clients that no other workload needs
+
+    return own_worker.run(spec, f"worker-{part}", host, port)
 
 
 def _arguments() -> argparse.Namespace:

@@ -77,6 +77,10 @@ class Gate:
         """Whether a request may start now."""
         return time.monotonic() < self._until
 
+    def lapsed(self) -> bool:
+        """Whether there was a lease and it is over, shut or not."""
+        return self._lease.ran_out(time.monotonic())
+
     def shut(self) -> None:
         """Stay closed for good."""
         self._shut = True

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """User classes for the plan beside it; only loaded, never run."""
 
 from locust import HttpUser, constant, task

@@ -1,0 +1,4 @@
+# mypy: ignore-errors
+"""No user class at all."""
+
+NUMBER = 1
