@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,8 @@ def _wait(stack: LocalStack) -> None:
         print(f"{name:<20} {url}")
     print("everything stays up until Ctrl-C", flush=True)
     with contextlib.suppress(KeyboardInterrupt):
-        signal.pause()
+        while True:
+            time.sleep(1.0)  # not `signal.pause`: another thread may be the one that the signal interrupts
 
 
 def parse_ports(given: Sequence[str]) -> dict[str, int]:
