@@ -10,7 +10,7 @@ from importlib import import_module
 
 from controller.exit_codes import ExitCode
 from controller.plans.problems import PlanError
-from controller.ports import EdgeError
+from controller.ports import EdgeError, RunBrokenError
 
 VERBS = ("check", "rehearse", "run", "serve", "runs", "report", "gate", "dashboards", "demo")
 """Each is a module of `controller.cli` with `add` and `run`; only those that are needed are imported."""
@@ -35,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stderr.write(f"{problem}\n")
     except EdgeError as error:
         sys.stderr.write(f"stagelight: {error}\n")
+        if isinstance(error, RunBrokenError):
+            return int(ExitCode.BROKEN)
     except KeyboardInterrupt:
         return int(ExitCode.INTERRUPTED)
     except Exception as error:  # noqa: BLE001 -- an unknown fault must not look like a failed objective

@@ -16,6 +16,10 @@ class EdgeError(Exception):
     """Something outside us did not work; the message says what could not be done, to what, why."""
 
 
+class RunBrokenError(EdgeError):
+    """A run that had begun could not be brought to its archive."""
+
+
 class Clock(Protocol):
     """Wall time for stamps, monotonic time for durations."""
 

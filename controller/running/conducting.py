@@ -15,7 +15,7 @@ from controller.edges.run_directory import ENDED, RunDirectory, RunsFolder
 from controller.figures.latency import LatencyLedger
 from controller.plans.plan import Plan
 from controller.plans.timetable import lay_out
-from controller.ports import Annotator, Clock, Discovery, EdgeError, SeriesStore, TargetProbe
+from controller.ports import Annotator, Clock, Discovery, EdgeError, RunBrokenError, SeriesStore, TargetProbe
 from controller.running.board import Board, RunView
 from controller.running.chronicle import Chronicle
 from controller.running.fingerprint import fingerprint, host_facts
@@ -68,12 +68,18 @@ def new_run_id(plan: Plan, now: datetime) -> str:
 
 
 def conduct(world: World, plan: Plan, stop: StopRequest, turn: Callable[[], None] = lambda: None) -> Finished:
-    """Run a plan to its end, whatever that is, and archive it. Raises `EdgeError` only before anything began."""
+    """Run a plan to its end, whatever that is, and archive it.
+
+    Raises `EdgeError` if nothing could begin, `RunBrokenError` if the archive could not be written afterwards.
+    """
     started = world.clock.now()
     run_id = new_run_id(plan, started)
     directory = world.runs.create(run_id)
     try:
         return _conduct(world, plan, stop, turn, directory, run_id)
+    except EdgeError as error:
+        world.board.update(active=False, state="broken")
+        raise RunBrokenError(f"run {run_id} broke: {error}") from error
     finally:
         directory.close()
 

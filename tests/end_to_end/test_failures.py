@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,7 @@ from tests.end_to_end.stage import (
     started,
     wait_for,
 )
+from tests.needs import missing
 
 pytestmark = pytest.mark.slow
 
@@ -169,3 +171,21 @@ def _kill_and_recover(own: Stage, grafana: GrafanaDouble) -> None:
     assert len(mine) == 1
     assert "phase_end:unknown" in mine[0]["tags"]
     assert mine[0]["timeEnd"] > mine[0]["time"]
+
+
+def test_a_disk_that_fills_up_breaks_the_run_and_says_so(own: Stage) -> None:
+    """The journal is written before each action: without room for it nothing more is done."""
+    if os.geteuid() != 0:
+        missing("mounting a small file system needs root")
+    own.runs.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(own.runs)], check=True)
+    try:
+        environment = {**without_prometheus(own), "STAGELIGHT_MIN_FREE": "1"}
+        done = stagelight("run", plan(own, length="8s"), environment=environment)
+        run_id = next(own.runs.glob("short-*")).name
+        assert generator_processes(run_id) == []
+    finally:
+        subprocess.run(["umount", "--lazy", str(own.runs)], check=True)
+    assert done.returncode == 7, done.stderr
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -59,3 +59,21 @@ def test_plans_without_a_schedule_are_refused_with_a_remedy(tmp_path: Path) -> N
     done = stagelight("serve", path)
     assert done.returncode == 2
     assert "no plan has a schedule" in done.stderr
+
+
+def test_a_plan_is_run_by_hand_beside_the_daemon_which_waits_its_turn(stage: Stage) -> None:
+    served = stage.plan("minutely", PLAN.replace("LENGTH", "2s").replace('"* * * * *"', '"0 0 1 1 *"'))
+    by_hand = stage.plan("mine", PLAN.replace("LENGTH", "4s").replace("minutely", "mine"))
+    elsewhere = stage.environment(STAGELIGHT_LISTEN="127.0.0.1:0")
+    with started("serve", served, environment=stage.environment()) as daemon:
+        wait_for(lambda: "loadtest_schedule_next_timestamp_seconds{" in metrics(stage), 20, "the daemon is up")
+        done = stagelight("run", by_hand, "--quiet", environment=elsewhere)
+        assert done.returncode in {0, 3, 4}, done.stderr
+        (folder,) = stage.runs.glob("mine-*")
+        assert record(folder)["outcome"] == "completed"
+        second = stagelight("serve", served, environment=elsewhere)
+        assert (second.returncode, "the schedules of" in second.stderr) == (2, True)
+        daemon.send_signal(signal.SIGTERM)
+        output, _ = daemon.communicate(timeout=30)
+    assert daemon.returncode == 0, output
+    assert "closed as abandoned" not in output
