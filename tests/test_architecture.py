@@ -34,7 +34,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "psutil": ("exporters/", "controller/generator/"),
     "grafanalib": ("dashboards/",),
     "plotly": ("dashboards/",),
-    "requests": ("controller/edges/",),
+    "requests": ("controller/edges/", "controller/generator/own_outcome.py"),
     "rich": ("controller/cli/", "controller/verdicts/table.py"),
 }
 
@@ -106,6 +106,8 @@ def test_broad_handlers_are_few_and_known() -> None:
 BROAD_HANDLERS = {
     "exporters/source.py",
     "controller/generator/user.py",
+    "controller/generator/own_crowd.py",
+    "controller/generator/own_recording.py",
     "controller/running/daemon.py",
     "controller/__main__.py",
 }

@@ -22,24 +22,25 @@ def refusal(target: Target, allow: Sequence[str], resolver: Resolver = resolve) 
     """Why nothing may be sent to the target, or None. Looks at every address of every host that the target names."""
     named = {"rest": target.rest, "metrics": target.metrics, "grpc": f"//{target.grpc}" if target.grpc else None}
     for key, url in named.items():
-        if url is not None and (sentence := _refused(key, url, allow, resolver)) is not None:
+        if url is not None and (sentence := refused(f"target.{key}", url, allow, resolver)) is not None:
             return sentence
     return None
 
 
-def _refused(key: str, url: str, allow: Sequence[str], resolver: Resolver) -> str | None:
+def refused(key: str, url: str, allow: Sequence[str], resolver: Resolver = resolve) -> str | None:
+    """Why nothing may be sent to the URL that `key` of the plan names, or None."""
     parts = urlsplit(url)
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
     try:
         addresses = [_address(found) for found in resolver(host, port)]
     except OSError as error:
-        return f"could not find the host {host} of target.{key}: {error.strerror or error}; correct target.{key}"
+        return f"could not find the host {host} of {key}: {error.strerror or error}; correct {key}"
     strangers = [address for address in addresses if not _allowed(host, port, address, allow)]
     if not strangers:
         return None
     place = host if host == str(strangers[0]) else f"{host} ({strangers[0]})"
     return (
-        f"target.{key} is {place}, which is not this machine and not allowed; nothing was sent. "
+        f"{key} is {place}, which is not this machine and not allowed; nothing was sent. "
         f"If you may load it, add {host}:{port} to allow_targets (STAGELIGHT_ALLOW_TARGETS)"
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from controller.edges.target_address import Resolver, refusal, resolve
 from controller.edges.target_call import Caller, NoAnswerError
+from controller.edges.target_locustfile import locustfile_finding
 from controller.edges.target_metrics import metrics_finding
 from controller.edges.target_model import identity, state_finding
 from controller.edges.target_signature import signature_finding
@@ -61,10 +62,15 @@ class TargetHttp:
         with Caller({}) as asking, Caller(headers) as sending:
             if plan.target.kind == "tfserving":
                 yield state_finding(plan, asking)
-                yield signature_finding(plan, asking)
+                if plan.workload.locustfile is None:
+                    yield signature_finding(plan, asking)
             else:
                 yield _health(plan, asking)
-            yield from Trial(plan, sending).findings()
+            own = plan.workload.locustfile
+            if own is None:
+                yield from Trial(plan, sending).findings()
+            else:
+                yield locustfile_finding(plan, own, self.allow, self.resolver)
             yield metrics_finding(plan.target, asking)
 
 
