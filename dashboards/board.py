@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dashboards.panel import Panel
-from dashboards.promql import Expr
+from dashboards.promql import EVERYTHING, Expr
 
 TAG = "stagelight"
 """Every board carries it, and the links between boards find each other by it."""
@@ -13,11 +13,19 @@ TAG = "stagelight"
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A drop-down whose values are a label's values; `All` matches whatever has the label."""
+    """A drop-down whose values are a label's values; `All` matches whatever has the label.
+
+    `many` False: exactly one value at a time. `regex` takes the value out of what the query gives. `hidden`: computed,
+    nobody chooses it. `unchosen` is the value that stands for no choice.
+    """
 
     name: str
     label: str
     values: Expr
+    many: bool = True
+    regex: str = ""
+    hidden: bool = False
+    unchosen: str = EVERYTHING
 
 
 @dataclass(frozen=True, slots=True)

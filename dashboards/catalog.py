@@ -1,8 +1,8 @@
-"""All boards; a new one is one more line."""
+"""All boards, the home first; a new one is one more line in `boards`."""
 
 from __future__ import annotations
 
-from dashboards import load_test
+from dashboards import boards, load_test
 from dashboards.board import Board
 
-BOARDS: tuple[Board, ...] = (load_test.BOARD,)
+BOARDS: tuple[Board, ...] = (load_test.BOARD, *boards.ALL)

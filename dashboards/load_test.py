@@ -1,14 +1,17 @@
-"""The board *Load test*: the load, what the client saw, what the server says, all on one time axis."""
+"""The home board, *Run overview*: the load, what the client saw, what the server says, all on one time axis.
+
+Its uid is older than its title and never changes.
+"""
 
 from __future__ import annotations
 
 from dashboards.board import Board, Row
-from dashboards.panels import client, load, loadgen, machine, run, server
-from dashboards.variables import GENERATOR, HOST, MODEL, PLAN, SERVER
+from dashboards.panels import client, load, loadgen, machine, overview, run, server
+from dashboards.variables import GENERATOR, HOST, MODEL, PLAN, RUN, SERVER
 
 BOARD = Board(
     uid="stagelight-load-test",
-    title="Stagelight / Load test",
+    title="Stagelight / Run overview",
     description="Load profile, client latency and TF Serving's own histograms on one time axis, with the run's phases.",
     rows=(
         Row(
@@ -18,15 +21,15 @@ BOARD = Board(
                 run.PHASE_NOW,
                 run.TIME_LEFT,
                 run.LAST_VERDICT,
+                overview.VERDICT_SO_FAR,
                 run.RATE_NOW,
                 run.P99_NOW,
-                run.P99_LIMIT_SHARE,
                 run.ERRORS_NOW,
                 run.SATURATION_NOW,
                 run.PHASES,
             ),
         ),
-        Row(101, "Load", (load.USERS, load.REQUESTS)),
+        Row(101, "Load, and how near each limit is", (load.USERS, load.REQUESTS, overview.LIMITS_USED)),
         Row(
             102,
             "Latency: the client's, then the server's",
@@ -39,6 +42,7 @@ BOARD = Board(
         ),
         Row(103, "Inside the server, and failures", (server.TIMES, server.BATCHES, client.FAILURES)),
         Row(104, "Generator and machine", (loadgen.SATURATION, machine.HOST, machine.GPU)),
+        Row(105, "Shares, and runs", (overview.REQUEST_SHARES, overview.RUNS)),
     ),
-    variables=(PLAN, GENERATOR, SERVER, MODEL, HOST),
+    variables=(PLAN, RUN, GENERATOR, SERVER, MODEL, HOST),
 )

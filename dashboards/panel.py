@@ -15,6 +15,8 @@ class Kind(StrEnum):
     LINES = "timeseries"
     HEATMAP = "heatmap"
     STATES = "state-timeline"
+    TABLE = "table"
+    POINTS = "xychart"
 
 
 class Unit(StrEnum):
@@ -26,6 +28,13 @@ class Unit(StrEnum):
     PER_SECOND = "reqps"
     SHARE = "percentunit"
     COUNT = "short"
+    BYTES = "bytes"
+    BYTES_PER_SECOND = "Bps"
+    WATTS = "watt"
+    JOULES = "joule"
+    CELSIUS = "celsius"
+    HERTZ = "hertz"
+    INSTANT = "dateTimeAsIso"
     PLAIN = "none"
 
 
@@ -77,12 +86,28 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table: the label, or the ref of the query, whose values it shows.
+
+    `link` is where a click leads; it may hold `${__data.fields["<title>"]}`. `width` in pixels.
+    """
+
+    source: str
+    title: str
+    unit: Unit = Unit.PLAIN
+    width: int = 150
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Panel:
     """One picture. `id` and `key` never change once published: links and stored series name them.
 
     `question` is what the reader wants to know and `bad` what they should worry about: one sentence each.
     `colours` fixes the colour of series by their legend, or of labels by their value.
     `labels`: a stat shows the values of these labels, not the number, each in its colour.
+    `columns`: what a table shows, from left to right; its rows are what its queries' labels have in common.
+    `x_unit`: of points the first query is the horizontal axis; the others are drawn above it, one set of points a run.
     """
 
     id: int
@@ -103,6 +128,8 @@ class Panel:
     no_value: str = "no data"
     stacked: bool = False
     labels: tuple[str, ...] = ()
+    columns: tuple[Column, ...] = ()
+    x_unit: Unit = Unit.PLAIN
 
     @property
     def description(self) -> str:

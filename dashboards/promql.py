@@ -17,6 +17,12 @@ Match = NewType("Match", str)
 WINDOW = "$__rate_interval"
 """Grafana's window for rates: at least four scrapes, and no shorter than the graph's step."""
 
+RANGE = "$__range"
+"""Grafana's length of the board's whole time range."""
+
+STEP = "$__interval"
+"""Grafana's distance of two points of a graph."""
+
 EVERYTHING = ".+"
 """What `All` of a variable stands for: the label exists."""
 
@@ -90,6 +96,46 @@ def max_by(expr: Expr, *labels: str) -> Expr:
     return _aggregate("max", expr, labels)
 
 
+def min_by(expr: Expr, *labels: str) -> Expr:
+    """Smallest over everything but the labels."""
+    return _aggregate("min", expr, labels)
+
+
+def count_by(expr: Expr, *labels: str) -> Expr:
+    """How many series there are, by the labels."""
+    return _aggregate("count", expr, labels)
+
+
+def subtract(first: Expr, second: Expr) -> Expr:
+    """Difference of series with equal labels."""
+    return Expr(f"{_grouped(first)} - {_grouped(second)}")
+
+
+def not_below(expr: Expr, bound: float) -> Expr:
+    """The expression, or the bound where it is below."""
+    return Expr(f"clamp_min({expr}, {bound:g})")
+
+
+def largest(expr: Expr, window: str = RANGE, step: str = STEP) -> Expr:
+    """The largest value of an expression over the window, looked at every step."""
+    return Expr(f"max_over_time(({expr})[{window}:{step}])")
+
+
+def mean(histogram: Metric, *where: Match, by: tuple[str, ...] = ()) -> Expr:
+    """Mean of what a histogram observed within the window, out of sum and count: no bucket is in it."""
+    return divide(sum_by(rate(total(histogram, *where)), *by), sum_by(rate(count(histogram, *where)), *by))
+
+
+def mean_quotient(histogram: Metric, divisor: Metric, *where: Match) -> Expr:
+    """The sum of one histogram for each unit of another one's sum."""
+    return divide(sum_by(rate(total(histogram, *where))), sum_by(rate(total(divisor, *where))))
+
+
+def shifted(expr: Expr, by: str) -> Expr:
+    """The expression as it was `by` earlier, a duration that may be negative; every selector must have braces."""
+    return Expr(re.sub(r"(\{[^{}]*\})(\[[^\]]*\])?", rf"\1\2 offset {by}", expr))
+
+
 def quantile(q: float, histogram: Expr) -> Expr:
     """The q-quantile by linear interpolation within the bucket it falls into; `histogram` are selected buckets."""
     return Expr(f"histogram_quantile({q}, {sum_by(rate(histogram), 'le')})")
@@ -125,9 +171,9 @@ def or_else(first: Expr, *others: Expr) -> Expr:
     return Expr(" or ".join((first, *others)))
 
 
-def label_values(metric: Metric, label: str) -> Expr:
+def label_values(metric: Metric, label: str, *where: Match) -> Expr:
     """Grafana's query for the values that a label has."""
-    return Expr(f"label_values({metric.name}, {label})")
+    return Expr(f"label_values({_select(metric.name, where)}, {label})")
 
 
 def _select(name: str, where: tuple[Match, ...]) -> Expr:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dashboards.board import Board
 from dashboards.panel import Panel, Query
-from dashboards.promql import EVERYTHING, WINDOW
+from dashboards.promql import RANGE, STEP, WINDOW
 
 VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 
@@ -40,15 +40,17 @@ class Expression:
         return self.query.may_be_empty
 
 
-def expressions(board: Board, window: float, values: Mapping[str, str] | None = None) -> tuple[Expression, ...]:
+def expressions(
+    board: Board, window: float, values: Mapping[str, str] | None = None, span: float = 1800, step: float = 5
+) -> tuple[Expression, ...]:
     """All queries of the board's panels, in order.
 
     `window` stands for `$__rate_interval`, in seconds; `values` maps variables to regular expressions, those left out
-    stand for everything.
+    stand for everything. `span` is the length of the board's time range in seconds, `step` the graph's.
     """
-    chosen = {variable.name: EVERYTHING for variable in board.variables} | dict(values or {})
+    chosen = {variable.name: variable.unchosen for variable in board.variables} | dict(values or {})
     return tuple(
-        Expression(panel, query, substitute(query.expr, window, chosen))
+        Expression(panel, query, substitute(query.expr, window, chosen, span, step))
         for panel in board.panels
         for query in panel.queries
     )
@@ -64,10 +66,11 @@ def allowed_empty(board: Board) -> dict[tuple[str, str], str]:
     }
 
 
-def substitute(expr: str, window: float, values: Mapping[str, str]) -> str:
+def substitute(expr: str, window: float, values: Mapping[str, str], span: float = 1800, step: float = 5) -> str:
     """The expression without Grafana's variables; an unknown variable is an error, as an empty text would be a lie."""
     millis = round(window * 1000)
     known = {WINDOW[1:]: f"{millis}ms", f"{WINDOW[1:]}_ms": str(millis), **values}
+    known |= {RANGE[1:]: f"{round(span)}s", STEP[1:]: f"{round(step * 1000)}ms"}
 
     def value(found: re.Match[str]) -> str:
         name = found[1] or found[2]

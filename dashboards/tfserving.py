@@ -45,7 +45,34 @@ BATCH_SIZE = Metric(
 )
 BATCHES = Metric(":tensorflow:serving:batching_session:wrapped_run_count", "counter", "Batches executed.")
 
-ALL = (REQUESTS, REQUEST_LATENCY, RUNTIME_LATENCY, QUEUE_LATENCY, BATCH_SIZE, BATCHES)
+PADDING = Metric(
+    ":tensorflow:serving:batching_session:padding_size",
+    "histogram",
+    "Rows that were added to an executed batch to reach an allowed size.",
+    ("execution_batch_size",),
+)
+LOADS = Metric(
+    ":tensorflow:cc:saved_model:load_attempt_count",
+    "counter",
+    "Loads of a SavedModel, by folder (which ends in the version) and how they ended.",
+    ("model_path", "status"),
+)
+LOAD_TIME = Metric(
+    ":tensorflow:cc:saved_model:load_latency",
+    "counter",
+    "Microseconds that loads of a SavedModel took, summed up.",
+    ("model_path",),
+)
+WARMUP = Metric(
+    ":tensorflow:serving:model_warmup_latency",
+    "histogram",
+    "Microseconds that replaying the warm-up file took.",
+    ("model_path", "status"),
+)
+GRAPH_RUNS = Metric(":tensorflow:core:graph_runs", "counter", "Runs of the model's graph.")
+GRAPH_TIME = Metric(":tensorflow:core:graph_run_time_usecs", "counter", "Microseconds of graph runs, summed up.")
+
+ALL = tuple(value for value in list(globals().values()) if isinstance(value, Metric))
 """Every metric above."""
 
 LATENCY_BUCKETS = Buckets(10, 1.8)

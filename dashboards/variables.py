@@ -6,7 +6,7 @@ from controller import names as loadtest
 from dashboards import tfserving
 from dashboards.board import Variable
 from dashboards.promql import label_values, matches
-from exporters.names import host, loadgen
+from exporters.names import gpu, host, loadgen
 
 DATASOURCE = "datasource"
 """The variable that every query's data source comes from."""
@@ -17,8 +17,17 @@ SERVER = Variable("server", "Server", label_values(tfserving.REQUESTS, "instance
 MODEL = Variable("model", "Model", label_values(tfserving.REQUESTS, "model_name"))
 HOST = Variable("host", "Host", label_values(host.CPU_CORES, "instance"))
 
+RUN = Variable("run", "Run", label_values(loadtest.RUN_INFO, "run_id", matches("plan", f"${PLAN.name}")))
+WORKER = Variable("worker", "Worker", label_values(loadgen.SATURATION, "worker"))
+CONTROLLER = Variable("controller", "Controller", label_values(loadtest.RUN_ACTIVE, "instance"))
+GPU = Variable("gpu", "GPU", label_values(gpu.DEVICE_UP, "uuid"))
+
 OF_PLAN = matches("plan", f"${PLAN.name}")
 OF_GENERATOR = matches("instance", f"${GENERATOR.name}")
 OF_SERVER = matches("instance", f"${SERVER.name}")
 OF_MODEL = matches("model_name", f"${MODEL.name}")
 OF_HOST = matches("instance", f"${HOST.name}")
+OF_RUN = matches("run_id", f"${RUN.name}")
+OF_WORKER = matches("worker", f"${WORKER.name}")
+OF_CONTROLLER = matches("instance", f"${CONTROLLER.name}")
+OF_GPU = matches("uuid", f"${GPU.name}")

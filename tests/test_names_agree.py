@@ -104,7 +104,7 @@ def test_only_info_metrics_carry_a_run_id() -> None:
 
 def used(expression: str) -> set[str]:
     """The metric names in a PromQL expression; Grafana's variables are no names."""
-    text = re.sub(r"#[^\n]*", " ", expression)
+    text = re.sub(r"\boffset \$\{\w+\}s|#[^\n]*", " ", expression)
     named = set(re.findall(r"""__name__\s*=\s*["']([^"']+)["']""", text))
     text = re.sub(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""", '""', text)
     text = re.sub(r"(\blabel_values\([^,()]*),[^()]*\)", r"\1)", text)

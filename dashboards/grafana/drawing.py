@@ -7,6 +7,7 @@ from typing import Any, assert_never
 from grafanalib import core
 
 from dashboards import palette
+from dashboards.grafana import cells
 from dashboards.grafana.layout import Place
 from dashboards.panel import Kind, Panel, Query, Style, Threshold
 from dashboards.variables import DATASOURCE
@@ -41,18 +42,23 @@ def draw(panel: Panel, place: Place) -> core.Panel:
             return _heatmap(panel, common)
         case Kind.STATES:
             return _states(panel, common)
+        case Kind.TABLE:
+            return cells.table(panel, common)
+        case Kind.POINTS:
+            return cells.points(panel, common)
         case _:
             assert_never(panel.kind)
 
 
 def _target(query: Query, panel: Panel) -> core.Target:
-    shape = "heatmap" if panel.kind is Kind.HEATMAP else "table" if panel.labels else "time_series"
+    in_frames = panel.labels or panel.kind in (Kind.TABLE, Kind.POINTS)
+    shape = "heatmap" if panel.kind is Kind.HEATMAP else "table" if in_frames else "time_series"
     return core.Target(
         expr=query.expr,
         legendFormat=query.legend,
         refId=query.ref,
         format=shape,
-        instant=panel.kind is Kind.STAT,
+        instant=panel.kind in (Kind.STAT, Kind.TABLE),
         datasource=DATA_SOURCE,
     )
 
@@ -83,6 +89,7 @@ def _stat(panel: Panel, common: dict[str, Any]) -> core.Panel:
 
 def _label_colours(panel: Panel) -> list[dict[str, object]]:
     options = {name: {"color": colour, "text": name} for name, colour in panel.colours}
+    options |= {str(state.value): {"color": state.colour, "text": state.text} for state in panel.states}
     return [{"type": "value", "options": options}] if options else []
 
 

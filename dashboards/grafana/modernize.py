@@ -83,7 +83,7 @@ def _variable(variable: Json) -> Json:
     if found["type"] == "query":
         found["definition"] = found["query"]
         found["query"] = {"qryType": 5, "query": found["query"], "refId": f"variable-{found['name']}"}
-        found["current"] = {"text": ["All"], "value": ["$__all"]}
+        found["current"] = {"text": ["All"], "value": ["$__all"]} if found["includeAll"] else {"text": "", "value": ""}
     else:
         found["current"] = {key: found["current"][key] for key in ("text", "value")}
     return found

@@ -15,7 +15,7 @@ from dashboards.grafana.drawing import DATA_SOURCE, draw
 from dashboards.grafana.layout import Place, lay_out
 from dashboards.grafana.modernize import modernize
 from dashboards.promql import EVERYTHING, scale, series
-from dashboards.variables import DATASOURCE, OF_PLAN
+from dashboards.variables import DATASOURCE, OF_PLAN, RUN
 
 PROVISIONED_UID = "prometheus"
 """The uid that the provisioning file gives the data source; the variable starts with it."""
@@ -28,6 +28,9 @@ REGIONS = 1000
 """Regions that Grafana may draw of one phase; beyond it drops the oldest without a word."""
 
 RELOAD_ON_TIME_CHANGE = 2
+SHOWN, HIDDEN = 0, 2
+BY_NAME, NEWEST_FIRST = 1, 2
+"""Grafana's numbers; run ids hold their time, so that falling order of names has the newest first within a plan."""
 
 
 def render(board: Board) -> dict[str, Any]:
@@ -136,8 +139,11 @@ def _variable(variable: Variable) -> core.Template:
         label=variable.label,
         query=variable.values,
         dataSource=DATA_SOURCE,
-        allValue=EVERYTHING,
-        includeAll=True,
-        multi=True,
+        allValue=EVERYTHING if variable.many else None,
+        includeAll=variable.many,
+        multi=variable.many,
+        regex=variable.regex or None,
+        hide=HIDDEN if variable.hidden else SHOWN,
+        sort=NEWEST_FIRST if variable.name == RUN.name else BY_NAME,
         refresh=RELOAD_ON_TIME_CHANGE,
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from controller import names as loadtest
 from dashboards import palette
 from dashboards.panel import Kind, Panel, Query, State, Threshold, Unit
-from dashboards.panels.client import ERROR_RATIO, LATENCY_AT, NO_LATENCY_OBJECTIVE
+from dashboards.panels.client import ERROR_RATIO, LATENCY_AT
 from dashboards.panels.load import ANSWER_RATE
 from dashboards.panels.loadgen import WORST_SIGNAL
-from dashboards.promql import Expr, divide, equal, matches, max_by, or_else, scale, series
+from dashboards.promql import Expr, equal, max_by, or_else, scale, series
 from dashboards.variables import OF_PLAN
 
 BETWEEN_RUNS = "Between runs there is no such series."
@@ -96,32 +96,6 @@ P99_NOW = Panel(
     queries=(Query("A", LATENCY_AT[0.99], "p99"),),
     width=3,
     height=4,
-)
-
-P99_LIMIT_SHARE = Panel(
-    id=6,
-    key="p99-limit-share",
-    title="p99 / limit",
-    question="How much of the limit that the plan sets does the client's p99 use?",
-    bad="100 % and more: the objective is missed at this moment.",
-    unit=Unit.SHARE,
-    kind=Kind.STAT,
-    queries=(
-        Query(
-            "A",
-            divide(
-                LATENCY_AT[0.99],
-                Expr(f"min({series(loadtest.OBJECTIVE_LIMIT, matches('objective', 'p99 *<.*'), OF_PLAN)})"),
-            ),
-            "p99 / limit",
-            NO_LATENCY_OBJECTIVE,
-        ),
-    ),
-    thresholds=(Threshold(None, palette.GOOD), Threshold(0.8, palette.WARN), Threshold(1, palette.BAD)),
-    width=3,
-    height=4,
-    decimals=0,
-    no_value="no limit",
 )
 
 ERRORS_NOW = Panel(

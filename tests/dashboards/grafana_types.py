@@ -29,7 +29,14 @@ VERSIONS = (
     Grafana("12", "dist/types/index.d.ts", "dist/types/raw/composable/{0}/panelcfg/x/types.gen.d.ts"),
     Grafana("13", "dist/types/index.d.ts", "dist/types/raw/composable/{0}/panelcfg/x/types.gen.d.ts"),
 )
-PANELS = {"heatmap": "Heatmap", "stat": "Stat", "statetimeline": "StateTimeline", "timeseries": "TimeSeries"}
+PANELS = {
+    "heatmap": "Heatmap",
+    "stat": "Stat",
+    "statetimeline": "StateTimeline",
+    "table": "Table",
+    "timeseries": "TimeSeries",
+    "xychart": "XYChart",
+}
 
 
 def install(npm: str) -> None:

@@ -16,7 +16,7 @@ from controller.running.annotation import MARKERS
 from dashboards import palette
 from dashboards.board import TAG, Board
 from dashboards.catalog import BOARDS
-from dashboards.grafana.layout import COLUMNS, lay_out
+from dashboards.grafana.layout import COLUMNS, Place, lay_out
 from dashboards.grafana.render import PHASE_TAG, PROVISIONED_UID, layers, render
 from dashboards.panel import Kind, Panel, Unit
 from exporters.names import loadgen
@@ -24,11 +24,16 @@ from exporters.names import loadgen
 ROOT = Path(__file__).parents[2]
 PROVISIONING = ROOT / "compose" / "grafana" / "provisioning"
 
-GRAFANA_UNITS = {"s", "ms", "µs", "dthms", "reqps", "percentunit", "short", "none", "bytes", "watt", "celsius"}
+GRAFANA_UNITS = {
+    *("s", "ms", "µs", "dthms", "dateTimeAsIso", "reqps", "percentunit", "short", "none", "bytes", "Bps", "watt"),
+    *("joule", "celsius", "hertz"),
+}
 """Ids out of Grafana's list of units that a board may use; another one must be looked up there before it is added."""
 
 GRAFANA_REDUCERS = {"lastNotNull", "last", "max", "min", "mean", "sum", "count", "range", "delta"}
-GRAFANA_TRANSFORMATIONS = {"organize", "merge", "reduce", "joinByField", "filterFieldsByName", "sortBy"}
+GRAFANA_TRANSFORMATIONS = {
+    *("organize", "merge", "reduce", "joinByField", "filterFieldsByName", "sortBy", "partitionByValues"),
+}
 
 every_board = pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.uid)
 every_panel = pytest.mark.parametrize(
@@ -66,7 +71,14 @@ def test_nothing_overlaps_or_leaves_the_grid(board: Board) -> None:
 
 @every_board
 def test_time_graphs_are_as_wide_as_the_board_so_that_their_axes_line_up(board: Board) -> None:
-    assert {p.width for p in board.panels if p.kind is not Kind.STAT} == {COLUMNS}
+    """Or half as wide, two to a line: then the axes of each column line up."""
+    assert {p.width for p in board.panels if p.kind is not Kind.STAT} <= {COLUMNS, COLUMNS // 2}
+    lines: dict[int, list[Place]] = {}
+    for place in lay_out(board):
+        if isinstance(place.item, Panel) and place.item.kind is not Kind.STAT:
+            lines.setdefault(place.y, []).append(place)
+    for beside in lines.values():
+        assert len({place.h for place in beside}) == 1, [place.item.title for place in beside]
 
 
 @every_board
@@ -74,7 +86,7 @@ def test_a_board_stays_within_what_a_person_can_watch(board: Board) -> None:
     stats = [panel for panel in board.panels if panel.kind is Kind.STAT]
     graphs = [panel for panel in board.panels if panel.kind is not Kind.STAT]
     assert len(stats) <= 8
-    assert len(graphs) <= 14
+    assert len(graphs) <= 16
     above_the_fold = (*stats, *graphs[:3])
     assert sum(len(panel.queries) for panel in above_the_fold) <= 20
 
@@ -92,7 +104,10 @@ def test_a_panel_says_what_it_asks_and_what_is_bad(panel: Panel) -> None:
 @every_panel
 def test_units_are_grafanas(panel: Panel) -> None:
     assert panel.unit.value in GRAFANA_UNITS
-    assert panel.unit is not Unit.PLAIN or panel.labels or panel.states, "a panel of numbers needs a unit"
+    named = panel.labels or panel.states or panel.columns
+    assert panel.unit is not Unit.PLAIN or named, "a panel of numbers needs a unit"
+    assert {column.unit.value for column in panel.columns} <= GRAFANA_UNITS
+    assert panel.x_unit.value in GRAFANA_UNITS
 
 
 @every_board
@@ -137,13 +152,14 @@ def test_every_data_source_is_the_variable_that_the_provisioning_file_fills(boar
 
 @every_board
 def test_variables_take_one_or_many_or_none(board: Board) -> None:
-    for variable in render(board)["templating"]["list"][1:]:
-        assert (variable["multi"], variable["includeAll"], variable["allValue"]) == (True, True, ".+")
+    for variable, own in zip(render(board)["templating"]["list"][1:], board.variables, strict=True):
+        assert (variable["multi"], variable["includeAll"]) == (own.many, own.many)
+        assert variable.get("allValue") == (".+" if own.many else None)
         assert variable["refresh"] == 2
-    used = {
-        name for panel in board.panels for query in panel.queries for name in re.findall(r'=~"\$(\w+)"', query.expr)
-    }
-    assert used == {variable.name for variable in board.variables}
+    expressions = [query.expr for panel in board.panels for query in panel.queries]
+    expressions += [variable.values for variable in board.variables]
+    used = {name for expr in expressions for name in re.findall(r'=~"\$(\w+)"|\$\{(\w+)\}s?', expr)}
+    assert {first or second for first, second in used} == {variable.name for variable in board.variables}
     for panel in board.panels:
         for query in panel.queries:
             assert not re.search(r'[^~]"\$', query.expr), "a variable with many values needs =~"

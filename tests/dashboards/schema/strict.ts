@@ -4,7 +4,9 @@ import type * as schema from "@grafana/schema";
 import type * as heatmap from "panelcfg/heatmap";
 import type * as stat from "panelcfg/stat";
 import type * as stateTimeline from "panelcfg/statetimeline";
+import type * as table from "panelcfg/table";
 import type * as timeseries from "panelcfg/timeseries";
+import type * as xychart from "panelcfg/xychart";
 
 // String enums as the plain strings that JSON holds.
 type Plain<T> = T extends string
@@ -34,6 +36,8 @@ type Target = {
 
 type Property<Custom> =
   | { id: "color"; value: Plain<schema.FieldColor> }
+  | { id: "unit" | "displayName"; value: string }
+  | { id: "links"; value: Array<{ title: string; url: string; targetBlank: boolean }> }
   | { [Key in keyof Custom & string]-?: { id: `custom.${Key}`; value: Plain<NonNullable<Custom[Key]>> } }[keyof Custom &
       string];
 
@@ -61,7 +65,9 @@ type Panel =
   | Drawn<"timeseries", timeseries.Options, timeseries.FieldConfig>
   | Drawn<"stat", stat.Options, Record<string, never>>
   | Drawn<"heatmap", heatmap.Options, heatmap.FieldConfig>
-  | Drawn<"state-timeline", stateTimeline.Options, stateTimeline.FieldConfig>;
+  | Drawn<"state-timeline", stateTimeline.Options, stateTimeline.FieldConfig>
+  | Drawn<"table", table.Options, table.FieldConfig>
+  | Drawn<"xychart", xychart.Options, xychart.FieldConfig>;
 
 type Annotation = { enable: boolean; hide: boolean; iconColor: string; name: string } & (
   | { datasource: GrafanaRef; builtIn: 1; type: "dashboard" }

@@ -1,0 +1,158 @@
+"""What does each GPU do, and what holds it back?"""
+
+from __future__ import annotations
+
+from dashboards import palette
+from dashboards.panel import Panel, Query, Threshold, Unit
+from dashboards.panels.machine import NO_GPU
+from dashboards.panels.shapes import HALF, NONE_IS_GOOD, lines, now
+from dashboards.promql import divide, max_by, rate, series, sum_by
+from dashboards.variables import OF_GPU
+from exporters.names import gpu
+
+NOT_MEASURED = "no GPU measured"
+
+UP = now(
+    70,
+    "gpu-up",
+    "GPUs that answer",
+    "How many GPUs can be read?",
+    "fewer than the machine has: a GPU was lost; see the kernel's log for Xid.",
+    Unit.COUNT,
+    sum_by(series(gpu.DEVICE_UP, OF_GPU)),
+    absent=NO_GPU,
+    no_value=NOT_MEASURED,
+    width=6,
+)
+WHY_NOT = now(
+    71,
+    "gpu-why-not",
+    "Why none is read",
+    "Why can no GPU be read?",
+    "anything but what you know about this machine.",
+    Unit.PLAIN,
+    max_by(series(gpu.DOWN_INFO), "reason"),
+    absent="GPUs can be read.",
+    labels=("reason",),
+    no_value="they are read",
+    width=9,
+)
+HELD_BACK = now(
+    72,
+    "gpu-held-back",
+    "Reasons that hold clocks down",
+    "How many reasons hold the clocks of GPUs down now?",
+    "any but idle: the GPU is slower than it could be.",
+    Unit.COUNT,
+    sum_by(series(gpu.THROTTLE, OF_GPU)),
+    absent=NO_GPU,
+    thresholds=NONE_IS_GOOD,
+    no_value=NOT_MEASURED,
+    width=9,
+)
+
+
+def _each(
+    number: int,
+    key: str,
+    title: str,
+    question: str,
+    bad: str,
+    unit: Unit,
+    *queries: Query,
+    thresholds: tuple[Threshold, ...] = (),
+) -> Panel:
+    return lines(
+        number,
+        key,
+        title,
+        question,
+        bad,
+        unit,
+        *queries,
+        thresholds=thresholds,
+        width=HALF,
+        no_value=NOT_MEASURED,
+    )
+
+
+BUSY = _each(
+    73,
+    "gpu-busy",
+    "Busy: share of time with a kernel running",
+    "How busy is each GPU?",
+    "well below 100 % while throughput is flat: the limit is elsewhere, mostly preprocessing or batching.",
+    Unit.SHARE,
+    Query("A", max_by(series(gpu.UTILIZATION, OF_GPU), "uuid"), "{{uuid}}", NO_GPU),
+)
+MEMORY = _each(
+    74,
+    "gpu-memory",
+    "Memory in use (TF Serving takes nearly all of it at its start)",
+    "How much of each GPU's memory is allocated?",
+    "near 100 % says nothing by itself: out-of-memory shows as errors.",
+    Unit.SHARE,
+    Query(
+        "A",
+        divide(max_by(series(gpu.MEMORY_USED, OF_GPU), "uuid"), max_by(series(gpu.MEMORY_TOTAL, OF_GPU), "uuid")),
+        "{{uuid}}",
+        NO_GPU,
+    ),
+)
+POWER = _each(
+    75,
+    "gpu-power",
+    "Power and its limit",
+    "How much power does each GPU draw, and how much may it?",
+    "at the limit: the clocks are held down.",
+    Unit.WATTS,
+    Query("A", max_by(series(gpu.POWER, OF_GPU), "uuid"), "{{uuid}}", NO_GPU),
+    Query("B", max_by(series(gpu.POWER_LIMIT, OF_GPU), "uuid"), "limit {{uuid}}", NO_GPU),
+)
+TEMPERATURE = _each(
+    76,
+    "gpu-temperature",
+    "Temperature",
+    "How hot is each GPU?",
+    "above 85 °C: it will slow itself down.",
+    Unit.CELSIUS,
+    Query("A", max_by(series(gpu.TEMPERATURE, OF_GPU), "uuid"), "{{uuid}}", NO_GPU),
+    thresholds=(Threshold(None, palette.GOOD), Threshold(85, palette.BAD)),
+)
+CLOCKS = _each(
+    77,
+    "gpu-clocks",
+    "Clocks",
+    "How fast do the clocks run?",
+    "a fall under load: see the reasons beside.",
+    Unit.HERTZ,
+    Query("A", max_by(series(gpu.CLOCK, OF_GPU), "uuid", "clock"), "{{clock}} {{uuid}}", NO_GPU),
+)
+REASONS = _each(
+    78,
+    "gpu-reasons",
+    "Reasons that hold the clocks down",
+    "Why is a GPU slower than it could be?",
+    "thermal or power reasons under load.",
+    Unit.COUNT,
+    Query("A", max_by(series(gpu.THROTTLE, OF_GPU), "uuid", "reason"), "{{reason}} {{uuid}}", NO_GPU),
+)
+PCIE = _each(
+    79,
+    "gpu-pcie",
+    "PCIe: to and from the GPU",
+    "How much data moves between host and GPU?",
+    "near the link's limit: inputs are large, or copied too often.",
+    Unit.BYTES_PER_SECOND,
+    Query("A", max_by(series(gpu.PCIE_RECEIVED, OF_GPU), "uuid"), "to {{uuid}}", NO_GPU),
+    Query("B", max_by(series(gpu.PCIE_SENT, OF_GPU), "uuid"), "from {{uuid}}", NO_GPU),
+)
+ENERGY = _each(
+    80,
+    "gpu-energy",
+    "Energy per second, by the device's own counter",
+    "How much energy does the work take?",
+    "far from the power drawn: one of the two is wrong.",
+    Unit.WATTS,
+    Query("A", sum_by(rate(series(gpu.ENERGY, OF_GPU)), "uuid"), "{{uuid}}", NO_GPU),
+)

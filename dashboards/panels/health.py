@@ -1,0 +1,142 @@
+"""The load generator's own health, worker by worker: for whoever is on call."""
+
+from __future__ import annotations
+
+from dashboards import palette
+from dashboards.panel import Query, Threshold, Unit
+from dashboards.panels.loadgen import WORST_SIGNAL
+from dashboards.panels.shapes import HALF, NONE_IS_GOOD, TO_LIMIT, lines, now
+from dashboards.promql import Expr, buckets, max_by, rate, series, subtract, sum_by
+from dashboards.variables import OF_GENERATOR, OF_WORKER
+from exporters.names import loadgen
+
+OF = (OF_WORKER, OF_GENERATOR)
+
+WORST = now(
+    40,
+    "health-worst",
+    "Worst signal",
+    "How near is the worst worker to its limit?",
+    "100 %: add workers, cores or quota, or lower the load; this stage will be invalid.",
+    Unit.SHARE,
+    max_by(WORST_SIGNAL),
+    thresholds=TO_LIMIT,
+    decimals=0,
+    width=4,
+)
+WHICH = now(
+    41,
+    "health-which",
+    "It is",
+    "Which signal of which worker is nearest to its limit?",
+    "cpu: more workers or cores. loop_lag without cpu: a neighbour on the core, or a quota that holds back.",
+    Unit.PLAIN,
+    Expr(f"topk(1, max by (signal, worker) ({WORST_SIGNAL}))"),
+    labels=("signal", "worker"),
+    width=4,
+)
+MISSING = now(
+    42,
+    "health-missing",
+    "Workers missing",
+    "How many workers do not report?",
+    "any: less load is sent than ordered. Look at the report ages below, then at locust.log.",
+    Unit.COUNT,
+    subtract(
+        sum_by(series(loadgen.WORKERS_EXPECTED, OF_GENERATOR)), sum_by(series(loadgen.WORKERS_CONNECTED, OF_GENERATOR))
+    ),
+    thresholds=NONE_IS_GOOD,
+    width=4,
+)
+USERS_MISSING = now(
+    43,
+    "health-users-missing",
+    "Users missing",
+    "How many users fewer run than the last order asked for?",
+    "more than a hundredth of the users for longer than a ramp takes: the window becomes invalid.",
+    Unit.COUNT,
+    subtract(sum_by(series(loadgen.USERS_TARGET, OF_GENERATOR)), sum_by(series(loadgen.USERS_RUNNING, OF_GENERATOR))),
+    thresholds=(Threshold(None, palette.GOOD), Threshold(1, palette.WARN)),
+    width=4,
+)
+LOST = now(
+    44,
+    "health-lost",
+    "Reports lost",
+    "How many reports of workers never reached the master?",
+    "any: figures have holes, and the run becomes invalid.",
+    Unit.COUNT,
+    sum_by(series(loadgen.REPORTS_LOST, OF_GENERATOR)),
+    thresholds=NONE_IS_GOOD,
+    width=4,
+)
+OWN_ERRORS = now(
+    45,
+    "health-own-errors",
+    "Own errors",
+    "How many requests did the generator itself lose, in all?",
+    "any: more than a thousandth makes a window invalid.",
+    Unit.COUNT,
+    sum_by(Expr(f'{loadgen.REQUESTS.name}{{outcome="generator_error", {OF_GENERATOR}}}')),
+    thresholds=NONE_IS_GOOD,
+    width=4,
+)
+
+SIGNALS = lines(
+    46,
+    "health-signals",
+    "Every signal of every worker, as a share of its limit",
+    "Which worker nears which limit? 100 % is at it.",
+    "one line at 100 %: one worker too few, or one on a busy core. All lines: the machine is too small for this load.",
+    Unit.SHARE,
+    Query("A", max_by(series(loadgen.SATURATION, *OF), "signal", "worker"), "{{signal}}, {{worker}}"),
+    thresholds=(Threshold(None, palette.GOOD), Threshold(1, palette.BAD)),
+    height=9,
+)
+CPU = lines(
+    47,
+    "health-cpu",
+    "CPU of each worker, in cores",
+    "How much of a core does each worker use? A worker cannot use more than one.",
+    "near 1: it cannot send more. Add workers.",
+    Unit.COUNT,
+    Query("A", sum_by(rate(series(loadgen.WORKER_CPU, *OF)), "worker"), "{{worker}}"),
+    thresholds=(Threshold(None, palette.GOOD), Threshold(0.95, palette.BAD)),
+    width=HALF,
+)
+LAG = lines(
+    48,
+    "health-lag",
+    "Event loop, late by (p99)",
+    "How much later than asked does each worker's event loop wake up, in the slowest hundredth?",
+    "20 ms and more: latencies measured now are the generator's own.",
+    Unit.SECONDS,
+    Query(
+        "A",
+        Expr(f"histogram_quantile(0.99, {sum_by(rate(buckets(loadgen.LOOP_LAG, *OF)), 'worker', 'le')})"),
+        "{{worker}}",
+    ),
+    thresholds=(Threshold(None, palette.GOOD), Threshold(0.02, palette.BAD)),
+    width=HALF,
+)
+AGE = lines(
+    49,
+    "health-age",
+    "Age of each worker's last report",
+    "Do all workers report every second?",
+    "three seconds: the worker counts as lost.",
+    Unit.SECONDS,
+    Query("A", max_by(series(loadgen.WORKER_REPORT_AGE, *OF), "worker"), "{{worker}}"),
+    thresholds=(Threshold(None, palette.GOOD), Threshold(3, palette.BAD)),
+    width=HALF,
+)
+MEMORY = lines(
+    50,
+    "health-memory",
+    "Memory of each worker",
+    "How much memory does each worker hold?",
+    "a rise at the same number of users: something is kept; the kernel ends a worker that takes too much.",
+    Unit.BYTES,
+    Query("A", max_by(series(loadgen.WORKER_MEMORY, *OF), "worker"), "{{worker}}"),
+    width=HALF,
+)
