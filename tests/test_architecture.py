@@ -105,7 +105,7 @@ def test_broad_handlers_are_few_and_known() -> None:
 
 BROAD_HANDLERS = {
     "exporters/source.py",
-    "controller/generator/user.py",
+    "controller/generator/sender.py",
     "controller/generator/own_crowd.py",
     "controller/generator/own_recording.py",
     "controller/running/daemon.py",

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from controller.generator.latency import DURATION_BOUNDS_US, Buckets, quantise
+from controller.generator.latency import quantise
 from controller.generator.ledger import RawCell
 from controller.generator.members import SILENT_SECONDS, Member, Presence
+from controller.generator.open_book import OpenBook, duration_buckets
 from controller.generator.wire import Share, WorkerDrained, WorkerReport
 from controller.orders import Cell, Drained, Interval
 from exporters.names.loadgen import OUTCOMES
@@ -22,7 +23,8 @@ class Book:
     def __init__(self) -> None:
         """No worker yet."""
         self.members: dict[str, Member] = {}
-        self.durations = {outcome: Buckets(DURATION_BOUNDS_US) for outcome in OUTCOMES}
+        self.durations = duration_buckets()
+        self.open = OpenBook()
         self.totals: Counter[str] = Counter(dict.fromkeys(OUTCOMES, 0))
         self.reports_lost = 0
         self.order = Share(0, -1, measured=False, users=0)  # the newest, over all workers
@@ -70,6 +72,7 @@ class Book:
         member.vitals = report.vitals
         member.lags.add(Counter(report.vitals.lags_us), sum(report.vitals.lags_us))
         self._add(report.cells, member)
+        self.open.add(report.intended, report.arrivals)
         return faults
 
     def silences(self, now: float) -> list[str]:
@@ -86,7 +89,9 @@ class Book:
         member.presence, member.users, member.ended = Presence.DEAD, 0, member.started
         if cut > 0:
             us = round(member.age(now) * 1e6)
-            self._add([(self.order.slot, self.order.measured, LOST_OUTCOME, {quantise(us): cut}, us * cut)], member)
+            lost = (self.order.slot, self.order.measured, LOST_OUTCOME, {quantise(us): cut}, us * cut)
+            self._add([lost], member)
+            self.open.add([lost] if self.order.arrivals else [], [])
         return (
             f"{name} is lost: {cut} requests that were in flight at its last report {member.age(now):.1f} s ago are "
             "counted as generator_error, what it did since is not known"
@@ -98,7 +103,12 @@ class Book:
         self._pending = {}
         health = tuple(member.health(now) for member in self.members.values())
         in_flight = self.started - self.ended
-        return Interval(start, end, cells, self.started, self.ended, in_flight, self.users, health)
+        totals = (self.started, self.ended, in_flight, self.users)
+        return Interval(start, end, cells, *totals, health, *self.open.take(), self.rate(end))
+
+    def rate(self, at: float) -> float:
+        """Arrivals a second that the newest order asks for at epoch second `at`."""
+        return self.order.arrivals.rate(at - self.order.at) if self.order.arrivals else 0.0
 
     def drained(self, drained: WorkerDrained) -> list[str]:
         """A worker has nothing in flight; a sentence if its own totals are not what its reports told."""

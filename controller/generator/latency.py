@@ -30,9 +30,15 @@ def _ladder(first_us: int, last_us: int, growth: float) -> tuple[int, ...]:
     return tuple(bounds)
 
 
-DURATION_BOUNDS_US = _ladder(100, 60_000_000, 1.1)
-"""Upper bounds of the duration histogram's buckets: 100 µs to 60 s, so that a quantile read from it is off by less
-than a tenth of its value."""
+DURATION_BOUNDS_US = _ladder(95, 60_000_000, 1.05)
+"""Upper bounds of the duration histogram's buckets: a quantile between 100 µs and 60 s that Prometheus
+reads from it is off by at most a twentieth of its value, wherever the values lie inside a bucket."""
+
+COARSE_BOUNDS_US = DURATION_BOUNDS_US[::12] + DURATION_BOUNDS_US[-1:]
+"""Of errors: every twelfth of the same bounds, because nobody reads a fine quantile of them."""
+
+LATENESS_BOUNDS_US = _ladder(50, 10_000_000, 1.25)
+"""Upper bounds of the lateness' buckets: 50 µs to 10 s."""
 
 LAG_BOUNDS_US = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
 """Upper bounds of the loop lag's buckets; the limit of the saturation signal, 20 ms, is one of them."""

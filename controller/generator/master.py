@@ -120,7 +120,9 @@ class Master:
     def _relay(self, order: Order) -> None:
         if order.slot != self.book.order.slot:
             log.info("order %d: slot %d, %s, %s", order.number, order.slot, order.stage, order.phase)
-        self.book.order = wire.Share(order.number, order.slot, order.measured, order.users)
+        self.book.order = wire.Share(
+            order.number, order.slot, order.measured, order.users, arrivals=order.arrivals, at=time.time()
+        )
         answering = [member.name for member in self.book.present if member.presence is Presence.UP]
         self._acks.expect(order.number, answering)
         for member, share in shares(self.book.order, self.book.present):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from gevent.pywsgi import WSGIServer
 from prometheus_client import CollectorRegistry, make_wsgi_app
@@ -17,6 +17,7 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 
 from controller.generator.book import Book
+from controller.generator.latency import Buckets
 from controller.generator.members import Member
 from controller.generator_spec import GeneratorSpec
 from exporters.metric import Metric as Name
@@ -42,10 +43,8 @@ class BookCollector(Collector):
             loadgen.INFO.family, loadgen.INFO.help, value={**info, "locust_version": self._locust_version}
         )
         yield _counter(loadgen.REQUESTS, [((outcome,), number) for outcome, number in book.totals.items()])
-        durations = HistogramMetricFamily(loadgen.DURATION.name, loadgen.DURATION.help, labels=loadgen.DURATION.labels)
-        for outcome, buckets in book.durations.items():
-            durations.add_metric((outcome,), buckets.cumulative(), buckets.sum_us / 1e6)
-        yield durations
+        yield _histogram(loadgen.DURATION, {(outcome,): buckets for outcome, buckets in book.durations.items()})
+        yield from _open_loop(book)
         yield _counter(loadgen.STARTED, [((), book.started)])
         yield _counter(loadgen.REPORTS_LOST, [((), book.reports_lost)])
         yield _gauge(loadgen.IN_FLIGHT, [((), book.started - book.ended)])
@@ -68,10 +67,25 @@ def _vitals(members: Iterable[Member]) -> Iterator[Metric]:
         ((signal, member.name), value) for member, vitals in found for signal, value in vitals.saturation.items()
     ]
     yield _gauge(loadgen.SATURATION, saturation)
-    lags = HistogramMetricFamily(loadgen.LOOP_LAG.name, loadgen.LOOP_LAG.help, labels=loadgen.LOOP_LAG.labels)
-    for member, _ in found:
-        lags.add_metric((member.name,), member.lags.cumulative(), member.lags.sum_us / 1e6)
-    yield lags
+    yield _histogram(loadgen.LOOP_LAG, {(member.name,): member.lags for member, _ in found})
+
+
+def _open_loop(book: Book) -> Iterator[Metric]:
+    """Latencies from the intended send have no series before there is one: most runs have no open loop."""
+    open_book = book.open
+    yield _gauge(loadgen.RATE_TARGET, [((), book.rate(time.time()))])
+    yield _counter(loadgen.ARRIVALS, [((), open_book.due)])
+    yield _counter(loadgen.DROPPED, [((reason,), number) for reason, number in open_book.dropped.items()])
+    yield _histogram(loadgen.LATENESS, {(): open_book.lateness})
+    intended = open_book.durations.items() if open_book.due or book.order.arrivals else ()
+    yield _histogram(loadgen.INTENDED_DURATION, {(outcome,): buckets for outcome, buckets in intended})
+
+
+def _histogram(name: Name, found: Mapping[tuple[str, ...], Buckets]) -> Metric:
+    family = HistogramMetricFamily(name.name, name.help, labels=name.labels)
+    for labels, buckets in found.items():
+        family.add_metric(labels, buckets.cumulative(), buckets.sum_us / 1e6)
+    return family
 
 
 def _counter(name: Name, samples: Iterable[Labelled]) -> Metric:

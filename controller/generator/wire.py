@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from controller.generator.ledger import RawCell
+from controller.generator.ledger import RawArrivals, RawCell
 from controller.generator.pulse import Vitals
+from controller.plans.arrivals import Arrivals
 
 JOINED = "stagelight_joined"  # worker: its requests are prepared, it waits for orders
 UNFIT = "stagelight_unfit"  # worker: it cannot do its work, and why
@@ -41,7 +42,11 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """One worker's part of an order: part `part` of `parts`, of `total` users over all workers."""
+    """One worker's part of an order: part `part` of `parts`, of `total` users over all workers.
+
+    `arrivals` are those of all workers together and count from `at`, the epoch second at which the master took the
+    order; None in a closed loop.
+    """
 
     number: int
     slot: int
@@ -50,6 +55,8 @@ class Share:
     part: int = 0
     parts: int = 1
     total: int = 0
+    arrivals: Arrivals | None = None
+    at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +82,8 @@ class WorkerReport:
     ended: int
     users: int
     vitals: Vitals
+    intended: tuple[RawCell, ...] = ()
+    arrivals: tuple[RawArrivals, ...] = ()
 
     def packed(self) -> dict[str, Any]:
         """Without copying the counts."""
@@ -86,6 +95,8 @@ class WorkerReport:
             "started": self.started,
             "ended": self.ended,
             "users": self.users,
+            "intended": self.intended,
+            "arrivals": self.arrivals,
             "vitals": [vitals.cpu_seconds, vitals.resident_bytes, vitals.lags_us, vitals.saturation],
         }
 
@@ -103,5 +114,11 @@ class WorkerDrained:
 def unpacked_report(body: dict[str, Any]) -> WorkerReport:
     """A report from what arrived."""
     cpu, resident, lags, saturation = body.pop("vitals")
-    cells = tuple((slot, measured, outcome, counts, total) for slot, measured, outcome, counts, total in body["cells"])
-    return WorkerReport(**{**body, "cells": cells}, vitals=Vitals(cpu, resident, tuple(lags), saturation))
+    rows = {name: tuple(tuple(row) for row in body[name]) for name in ("cells", "intended", "arrivals")}
+    return WorkerReport(**{**body, **rows}, vitals=Vitals(cpu, resident, tuple(lags), saturation))
+
+
+def unpacked_share(body: dict[str, Any]) -> Share:
+    """A share from what arrived."""
+    arrivals = body.pop("arrivals", None)
+    return Share(**body, arrivals=None if arrivals is None else Arrivals(**arrivals))

@@ -19,9 +19,11 @@ from locust.exception import RPCError
 from controller.generator import wire
 from controller.generator.answers import AnswerCheck
 from controller.generator.crowd import Crowd
+from controller.generator.dispatcher import Dispatcher
 from controller.generator.http_request import SpecError, address, requests, required_fields
 from controller.generator.lease import Gate
-from controller.generator.ledger import Ledger, RawCell
+from controller.generator.ledger import Ledger, RawArrivals, RawCell
+from controller.generator.loops import Loops
 from controller.generator.pulse import Pulse
 from controller.generator.reasons import Reasons
 from controller.generator.resolve import resolve
@@ -106,7 +108,7 @@ class Worker:
         self._crowd = crowd
         self._pulse = Pulse()
         self._sequence = 0
-        self._unsent: list[RawCell] = []
+        self._unsent: tuple[list[RawCell], list[RawCell], list[RawArrivals]] = ([], [], [])
         self._ended = AsyncResult()
         runner.register_message(wire.ORDER, self._on_order)
         runner.register_message(wire.LEASE, self._on_lease)
@@ -121,7 +123,7 @@ class Worker:
 
     def _on_order(self, msg: Any, **_: Any) -> None:
         """Attribution and users change in one go: the loop runs nothing else until both are done."""
-        share = wire.Share(**msg.data)
+        share = wire.unpacked_share(msg.data)
         self._work.ledger.switch(share.slot, measured=share.measured)
         self._crowd.obey(share)
         self._send(wire.SWITCHED, asdict(wire.Switched(self.name, share.number, time.time())))
@@ -148,17 +150,20 @@ class Worker:
 
     def report(self) -> None:
         """Tell the master everything since the last report."""
-        ledger, cells = self._work.ledger, self._unsent + self._work.ledger.take()
+        ledger, (cells, intended, arrivals) = self._work.ledger, self._unsent
+        cells, intended = cells + ledger.take(), intended + ledger.take_intended()
+        arrivals = arrivals + ledger.take_arrivals()
         self._sequence += 1
-        vitals, users = self._pulse.take(), self._crowd.running
-        report = wire.WorkerReport(self.name, self._sequence, tuple(cells), ledger.started, ledger.ended, users, vitals)
+        vitals, counts = self._pulse.take(), (ledger.started, ledger.ended, self._crowd.running)
+        open_loop = (tuple(intended), tuple(arrivals))
+        report = wire.WorkerReport(self.name, self._sequence, tuple(cells), *counts, vitals, *open_loop)
         try:
             self._send(wire.REPORT, report.packed())
-            self._unsent = []
+            self._unsent = ([], [], [])
         except RPCError:
             log.exception("could not send report %d to the master: its counts go with the next one", self._sequence)
             self._sequence -= 1
-            self._unsent = cells
+            self._unsent = (cells, intended, arrivals)
 
     def _watch(self) -> None:
         while not self._work.gate.must_exit():
@@ -186,6 +191,6 @@ def run(spec: GeneratorSpec, part: int, host: str, port: int) -> int:
     gc.collect()
     gc.freeze()  # what was imported and prepared is never looked through again: shorter pauses under load
     ClosedLoopUser.work = work
-    worker = Worker(name, runner, work, Crowd(runner, ClosedLoopUser))
+    worker = Worker(name, runner, work, Loops(Crowd(runner, ClosedLoopUser), Dispatcher(work)))
     runner.send_message(wire.JOINED, asdict(wire.Joined(name, os.getpid())))
     return worker.run()

@@ -10,6 +10,9 @@ OUTCOMES = ("ok", "http_error", "timeout", "connection_error", "invalid_response
 SIGNALS = ("cpu", "loop_lag")
 """Saturation signals published as `loadgen_saturation{signal}`; 1 means: at the limit."""
 
+NO_SLOT, NO_LEASE = DROP_REASONS = ("no_slot", "no_lease")
+"""Why an arrival of an open loop was not sent: as many requests as allowed were under way, or the lease was over."""
+
 INFO = Metric(
     "loadgen_info",
     "info",
@@ -22,6 +25,27 @@ DURATION = Metric(
     "histogram",
     "Time from the actual send to the end of the answer.",
     ("outcome",),
+)
+INTENDED_DURATION = Metric(
+    "loadgen_request_intended_duration_seconds",
+    "histogram",
+    "Open loop: time from the intended send to the end of the answer.",
+    ("outcome",),
+)
+LATENESS = Metric(
+    "loadgen_send_lateness_seconds", "histogram", "Open loop: time from the intended to the actual send of a request."
+)
+ARRIVALS = Metric(
+    "loadgen_arrivals_total", "counter", "Open loop: requests that were due, whether or not they were sent."
+)
+DROPPED = Metric(
+    "loadgen_dropped_arrivals_total",
+    "counter",
+    "Open loop: requests that were due and not sent, by reason.",
+    ("reason",),
+)
+RATE_TARGET = Metric(
+    "loadgen_rate_target", "gauge", "Open loop: arrivals a second that are asked for now; otherwise 0."
 )
 STARTED = Metric("loadgen_requests_started_total", "counter", "Requests that were sent, whatever became of them.")
 IN_FLIGHT = Metric("loadgen_in_flight_requests", "gauge", "Requests sent and not yet answered.")

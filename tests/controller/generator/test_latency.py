@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import math
 from collections import Counter
+from fractions import Fraction
 from itertools import pairwise
 
 from hdrh.histogram import HdrHistogram
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.generator.latency import DURATION_BOUNDS_US, LAG_BOUNDS_US, Buckets, quantise
+from controller.generator.latency import COARSE_BOUNDS_US, DURATION_BOUNDS_US, LAG_BOUNDS_US, Buckets, quantise
+from controller.generator.open_book import duration_buckets
 
 LATENCIES = st.integers(min_value=0, max_value=600_000_000)
 
@@ -30,10 +33,44 @@ def test_the_values_kept_are_bounded_in_number() -> None:
     assert len(second) < 2048 + 1024 * 10
 
 
-def test_duration_buckets_grow_by_a_tenth_at_most() -> None:
-    assert (DURATION_BOUNDS_US[0], DURATION_BOUNDS_US[-1]) == (100, 60_000_000)
-    assert all(1.0 < after / before <= 1.1 for before, after in pairwise(DURATION_BOUNDS_US))
-    assert len(DURATION_BOUNDS_US) < 150
+def test_duration_buckets_are_fine_and_few() -> None:
+    assert (DURATION_BOUNDS_US[0], DURATION_BOUNDS_US[-1]) == (95, 60_000_000)
+    assert all(1.0 < after / before <= 1.05 for before, after in pairwise(DURATION_BOUNDS_US))
+    assert set(COARSE_BOUNDS_US) < set(DURATION_BOUNDS_US)
+    assert COARSE_BOUNDS_US[-1] == 60_000_000
+    series = sum(len(buckets.cumulative()) for buckets in duration_buckets().values())
+    assert series < 700  # so many series of one histogram, whatever happens
+
+
+def as_prometheus_reads(buckets: Buckets, q: float) -> float:
+    """`histogram_quantile` of a classic histogram: linear inside the bucket that holds the rank."""
+    found = [(float(le), number) for le, number in buckets.cumulative()]
+    rank = q * found[-1][1]
+    index = next(i for i, (_, number) in enumerate(found) if number >= rank)
+    if index == len(found) - 1:
+        return found[-2][0]
+    start, below = found[index - 1] if index else (0.0, 0.0)
+    return start + (found[index][0] - start) * (rank - below) / (found[index][1] - below)
+
+
+@given(
+    st.lists(st.integers(100, 60_000_000), min_size=1, max_size=60),
+    st.sampled_from([0.01, 0.5, 0.9, 0.95, 0.99, 0.999]),
+)
+def test_a_quantile_that_prometheus_reads_is_off_by_a_twentieth_at_most(values: list[int], q: float) -> None:
+    buckets = Buckets(DURATION_BOUNDS_US)
+    buckets.add(Counter(map(quantise, values)), sum(values))
+    true = sorted(values)[max(math.ceil(Fraction(repr(q)) * len(values)), 1) - 1] / 1e6
+    assert abs(as_prometheus_reads(buckets, q) - true) <= 0.05 * true
+
+
+def test_so_it_is_at_every_bound_and_beside_it() -> None:
+    for bound in (100, *DURATION_BOUNDS_US[2:-1]):  # from 100 µs on
+        for us in (bound, bound + 1):
+            buckets = Buckets(DURATION_BOUNDS_US)
+            buckets.add({quantise(us): 1_000_000}, us * 1_000_000)
+            for q in (1e-6, 0.5, 1.0):
+                assert abs(as_prometheus_reads(buckets, q) * 1e6 - us) <= 0.05 * us
 
 
 @given(st.lists(LATENCIES, max_size=50))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
@@ -11,9 +12,12 @@ from controller.generator.book import Book
 from controller.generator.metrics import BookCollector
 from controller.generator.pulse import Vitals
 from controller.generator.wire import Share, WorkerReport
+from controller.plans.arrivals import Arrivals
 from exporters.names import loadgen
 from tests.controller.generator.drive import a_spec
 from tests.needs import need
+
+VITALS = Vitals(2.5, 1_000_000, (90, 30_000), {"cpu": 0.25, "loop_lag": 1.5})
 
 
 def page(book: Book) -> str:
@@ -27,14 +31,23 @@ def a_loaded_book() -> Book:
     for name in ("worker-0", "worker-1"):
         book.join(name, name, now=1e12)  # far ahead, so that it has just reported whenever this runs
     book.order = Share(1, 3, measured=True, users=5)
-    vitals = Vitals(2.5, 1_000_000, (90, 30_000), {"cpu": 0.25, "loop_lag": 1.5})
     cells = ((3, True, "ok", {105: 2, 61_000_000: 1}, 61_000_210), (3, True, "timeout", {2_000_000: 1}, 2_000_000))
-    book.report(WorkerReport("worker-0", 2, cells, started=6, ended=4, users=5, vitals=vitals), now=1e12)
+    book.report(WorkerReport("worker-0", 2, cells, started=6, ended=4, users=5, vitals=VITALS), now=1e12)
+    return book
+
+
+def an_open_book() -> Book:
+    """With arrivals: five due, one dropped, one sent 3 ms late and answered after 2 ms more."""
+    book = a_loaded_book()
+    book.order = Share(2, 4, measured=True, users=0, arrivals=Arrivals(10, 30, 20), at=time.time() - 5)
+    intended, arrivals = ((4, True, "ok", {5_000: 1}, 5_000),), ((4, True, 5, {"no_slot": 1}, {3_000: 1}, 3_000),)
+    report = WorkerReport("worker-0", 3, (), 6, 4, 0, VITALS, intended, arrivals)
+    assert book.report(report, now=1e12) == []
     return book
 
 
 def test_every_metric_of_the_contract_is_there_with_its_type_help_and_labels() -> None:
-    families = {family.name: family for family in text_string_to_metric_families(page(a_loaded_book()))}
+    families = {family.name: family for family in text_string_to_metric_families(page(an_open_book()))}
     expected = {name.family if name.kind != "info" else name.name: name for name in loadgen.ALL}
     assert families.keys() == expected.keys()
     for found, name in expected.items():
@@ -61,8 +74,8 @@ def test_counts_sums_and_buckets_are_those_of_the_book() -> None:
         "loadgen_requests_started_total 6.0",
         "loadgen_in_flight_requests 2.0",
         "loadgen_reports_lost_total 1.0",
-        'loadgen_request_duration_seconds_bucket{le="0.0001",outcome="ok"} 0.0',
-        'loadgen_request_duration_seconds_bucket{le="0.00011",outcome="ok"} 2.0',
+        'loadgen_request_duration_seconds_bucket{le="0.000103",outcome="ok"} 0.0',
+        'loadgen_request_duration_seconds_bucket{le="0.000108",outcome="ok"} 2.0',
         'loadgen_request_duration_seconds_bucket{le="60.0",outcome="ok"} 2.0',
         'loadgen_request_duration_seconds_bucket{le="+Inf",outcome="ok"} 3.0',
         'loadgen_request_duration_seconds_sum{outcome="ok"} 61.00021',
@@ -75,6 +88,26 @@ def test_counts_sums_and_buckets_are_those_of_the_book() -> None:
         'loadgen_info{locust_version="2.47.0",plan="a-plan",run_id="run-1",target="http://127.0.0.1:1"} 1.0',
     ):
         assert line in lines
+
+
+def test_an_open_loop_shows_what_was_due_and_what_became_of_it() -> None:
+    lines = page(an_open_book()).splitlines()
+    for line in (
+        "loadgen_arrivals_total 5.0",
+        'loadgen_dropped_arrivals_total{reason="no_slot"} 1.0',
+        'loadgen_dropped_arrivals_total{reason="no_lease"} 0.0',
+        "loadgen_send_lateness_seconds_sum 0.003",
+        "loadgen_send_lateness_seconds_count 1.0",
+        'loadgen_request_intended_duration_seconds_sum{outcome="ok"} 0.005',
+        'loadgen_request_intended_duration_seconds_count{outcome="ok"} 1.0',
+    ):
+        assert line in lines
+    rate = next(line for line in lines if line.startswith("loadgen_rate_target "))
+    assert 15.0 <= float(rate.split()[1]) < 20.0  # five of twenty seconds on the way from 10 to 30
+
+
+def test_a_closed_loop_has_no_latencies_from_an_intended_send() -> None:
+    assert "loadgen_request_intended_duration_seconds_bucket" not in page(a_loaded_book())
 
 
 def test_a_worker_that_is_gone_leaves_only_the_age_of_its_last_report() -> None:
