@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from exporters import page
+from exporters import page, text
 from exporters.gpu.collector import gpu_collector
 from exporters.host.collector import host_collector
 from exporters.sampler import Sampler
@@ -49,7 +49,7 @@ def _once(samplers: tuple[Sampler, ...], deadline: float) -> int:
     for sampler in samplers:
         sampler.wait_first(max(0.0, ends - time.monotonic()))
     states = [sampler.state(time.monotonic()) for sampler in samplers]
-    body, _ = page.render(page.families(states, page.read_self(0, None)), accept="")
+    body, _ = text.render(page.families(states, page.read_self(0, None)), accept="")
     sys.stdout.write(body.decode())
     _stop(samplers)
     return 0

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Literal
+
+from exporters import kernel
 
 PROC = Path("/proc")
 CGROUP = Path("/sys/fs/cgroup")
@@ -52,19 +55,25 @@ class Layout:
     """The cgroup mounts of the machine and where this process is in each; read once for several questions."""
 
     mounts: tuple[_Mount, ...]
-    own: dict[str, str]
+    own: tuple[tuple[str, str], ...]
+
+    def path(self, controller: str) -> str | None:
+        """The own path by controller, version 2 under the empty name; the last line of the table wins."""
+        return next((path for name, path in reversed(self.own) if name == controller), None)
 
 
 def read_layout(proc: Path = PROC, root: Path = CGROUP) -> Layout:
     """Read the tables under `proc`; without a mount table, look at the usual places under `root`."""
-    return Layout(_mounts(proc, root) or _guess(root), _own_paths(proc))
+    mounts = _mounts(kernel.read_or_none(proc / "self" / "mountinfo") or "", root)
+    return Layout(mounts or _guess(root), _own_paths(kernel.read_or_none(proc / "self" / "cgroup") or ""))
 
 
 def find(controller: Controller, layout: Layout) -> Group | None:
     """The cgroup of this process that `controller` acts on; None when the layout is unknown."""
     for mount in sorted(layout.mounts, key=lambda mount: mount.version):  # a controller is in 1 or in 2, never in both
         if mount.version == 2 or controller in mount.controllers:
-            path = layout.own.get("" if mount.version == 2 else controller, mount.root)
+            own = layout.path("" if mount.version == 2 else controller)
+            path = mount.root if own is None else own
             return Group(mount.version, path, _folders(mount, path))
     return None
 
@@ -98,9 +107,9 @@ def cpu_seconds(group: Group, folder: Path, layout: Layout) -> float | None:
 def read_numbers(file: Path) -> dict[str, int]:
     """A flat `key value` file (`cpu.stat`, `memory.stat`); lines that are not numbers are left out."""
     found = {}
-    for line in (read_text(file) or "").splitlines():
+    for line in (kernel.read_or_none(file) or "").splitlines():
         key, _, value = line.partition(" ")
-        if value.strip().isdecimal():
+        if value.isdecimal():
             found[key] = int(value)
     return found
 
@@ -108,16 +117,8 @@ def read_numbers(file: Path) -> dict[str, int]:
 def read_number(file: Path) -> int | None:
     """The one integer of a file; None when it cannot be read or says `max`."""
     try:
-        return int(read_text(file) or "")
+        return int(kernel.read_or_none(file) or "")
     except ValueError:
-        return None
-
-
-def read_text(file: Path) -> str | None:
-    """A small kernel file's text; None when it cannot be read."""
-    try:
-        return file.read_text(encoding="utf-8", errors="replace")
-    except OSError:
         return None
 
 
@@ -132,7 +133,7 @@ def _quota_v1(folder: Path) -> float | None:
 
 
 def _quota_v2(folder: Path) -> float | None:
-    words = (read_text(folder / "cpu.max") or "").split()
+    words = (kernel.read_or_none(folder / "cpu.max") or "").split()
     if len(words) != 2 or not all(word.isdecimal() for word in words) or 0 in map(int, words):
         return None
     return int(words[0]) / int(words[1])
@@ -148,21 +149,23 @@ def _memory_v2(folder: Path) -> float | None:
     return None if limit is None else float(limit)
 
 
-def _own_paths(proc: Path) -> dict[str, str]:
+@lru_cache(maxsize=4)
+def _own_paths(table: str) -> tuple[tuple[str, str], ...]:
     """Controller to own path from `/proc/self/cgroup`; version 2 under the empty name."""
-    paths: dict[str, str] = {}
-    for line in (read_text(proc / "self" / "cgroup") or "").splitlines():
+    paths: list[tuple[str, str]] = []
+    for line in table.splitlines():
         _, _, rest = line.partition(":")
         controllers, colon, path = rest.partition(":")
         if colon:
-            paths |= dict.fromkeys(controllers.split(","), path)
-    return paths
+            paths.extend((controller, path) for controller in controllers.split(","))
+    return tuple(paths)
 
 
-def _mounts(proc: Path, root: Path) -> tuple[_Mount, ...]:
+@lru_cache(maxsize=4)
+def _mounts(table: str, root: Path) -> tuple[_Mount, ...]:
     """The cgroup mounts from `/proc/self/mountinfo`, moved under `root`."""
     found = []
-    for line in (read_text(proc / "self" / "mountinfo") or "").splitlines():
+    for line in table.splitlines():
         before, cgroup, after = line.partition(" - cgroup")
         words = before.split(" ")
         if not cgroup or len(words) < 5 or not f"{words[4]}/".startswith(f"{CGROUP}/"):

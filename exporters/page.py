@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
-import psutil
-from prometheus_client.core import Metric as ClientMetric
-from prometheus_client.exposition import choose_encoder
-from prometheus_client.registry import Collector as ClientCollector
-from prometheus_client.registry import CollectorRegistry
-
+from exporters import kernel
 from exporters.family import Family, Sample, many, single
 from exporters.metric import Metric
 from exporters.names import exporter as names
 from exporters.sampler import State
+
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +24,9 @@ class SelfReading:
     """The exporter's own cost: counters since its start, `scrape_seconds` of the previous scrape."""
 
     cpu_seconds: float
-    resident_bytes: int
+    resident_bytes: int | None
     descriptors: int | None
-    started: float
+    started: float | None
     scrapes: int
     scrape_seconds: float | None
     version: str
@@ -35,22 +34,39 @@ class SelfReading:
 
 
 def read_self(scrapes: int, scrape_seconds: float | None) -> SelfReading:
-    """Read this process; descriptors are unknown where the system does not tell."""
-    process = psutil.Process()
-    try:
-        descriptors: int | None = process.num_fds()
-    except (psutil.AccessDenied, OSError, AttributeError):
-        descriptors = None
+    """Read this process; what the system does not tell is None."""
     return SelfReading(
         cpu_seconds=time.process_time(),
-        resident_bytes=process.memory_info().rss,
-        descriptors=descriptors,
-        started=process.create_time(),
+        resident_bytes=_resident(),
+        descriptors=_descriptors(),
+        started=_started(),
         scrapes=scrapes,
         scrape_seconds=scrape_seconds,
         version=_version(),
         python=platform.python_version(),
     )
+
+
+def _resident() -> int | None:
+    pages = (kernel.read_or_none("/proc/self/statm") or "").split()
+    return int(pages[1]) * _PAGE_BYTES if len(pages) > 1 else None
+
+
+def _descriptors() -> int | None:
+    try:
+        return len(os.listdir("/proc/self/fd")) - 1  # noqa: PTH208 - and without the one that lists them
+    except OSError:
+        return None
+
+
+@cache
+def _started() -> float | None:
+    """Unix time of the process's start: ticks since boot (field 22 of its `stat`) behind the time of boot."""
+    stat = kernel.read_or_none("/proc/self/stat")
+    boot = kernel.pick(kernel.read_or_none("/proc/stat") or "", ("btime",))
+    if stat is None or "btime" not in boot:
+        return None
+    return int(boot["btime"]) + int(stat.rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
 
 
 def families(states: Sequence[State], own: SelfReading) -> tuple[Family, ...]:
@@ -62,34 +78,6 @@ def families(states: Sequence[State], own: SelfReading) -> tuple[Family, ...]:
                 samples[family.metric] = samples.get(family.metric, ()) + family.samples
     shown = (Family(metric, found) for metric, found in samples.items())
     return (*shown, *_freshness(states), *_sources(states), *_cost(own))
-
-
-def render(shown: Iterable[Family], accept: str) -> tuple[bytes, str]:
-    """The page in the format that `accept` (the request's header) asks for, and its content type."""
-    encode, content_type = choose_encoder(accept)
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Shown(shown))
-    return encode(registry), content_type
-
-
-class _Shown(ClientCollector):
-    """Our families as the Prometheus client library wants them."""
-
-    def __init__(self, shown: Iterable[Family]) -> None:
-        self._shown = [family for family in shown if family.samples]
-
-    def describe(self) -> Iterator[ClientMetric]:
-        """Nothing up front: what is shown depends on what was read."""
-        return iter(())
-
-    def collect(self) -> Iterator[ClientMetric]:
-        """Every family that has samples."""
-        for family in self._shown:
-            metric = family.metric
-            shown = ClientMetric(metric.family, metric.help, metric.kind)
-            for labels, value in family.samples:
-                shown.add_sample(metric.name, dict(zip(metric.labels, labels, strict=True)), value)
-            yield shown
 
 
 def _freshness(states: Sequence[State]) -> tuple[Family, ...]:
@@ -128,6 +116,7 @@ def _cost(own: SelfReading) -> tuple[Family, ...]:
     )
 
 
+@cache
 def _version() -> str:
     try:
         return version("stagelight")

@@ -9,7 +9,7 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from exporters import page
+from exporters import page, text
 from exporters.sampler import Sampler
 
 logger = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class MetricsServer(ThreadingHTTPServer):
         with self._lock:
             own = page.read_self(self._scrapes, self._last_seconds)
         now = time.monotonic()
-        body = page.render(page.families([s.state(now) for s in self._samplers], own), accept)
+        body = text.render(page.families([s.state(now) for s in self._samplers], own), accept)
         with self._lock:
             self._scrapes += 1
             self._last_seconds = time.perf_counter() - started

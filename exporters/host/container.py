@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from exporters import cgroup
+from exporters import cgroup, kernel
 from exporters.cgroup import Controller, Group, Layout, Limit
 from exporters.family import Family, many, single
 from exporters.names import host as names
@@ -115,13 +115,13 @@ def _memory(group: Group) -> MemoryView:
         ("memory.usage_in_bytes", "total_inactive_file") if group.version == 1 else ("memory.current", "inactive_file")
     )
     usage = cgroup.read_number(folder / usage_file)
-    inactive = cgroup.read_numbers(folder / "memory.stat").get(cache_key)
+    inactive = kernel.pick(kernel.read_or_none(folder / "memory.stat") or "", (cache_key,)).get(cache_key)
     return MemoryView(
         version=group.version,
         path=_path(group, folder),
         limit=None if limit is None else limit.value,
         usage=usage,
-        working_set=None if usage is None or inactive is None else max(0, usage - inactive),
+        working_set=None if usage is None or inactive is None else max(0, usage - int(inactive)),
     )
 
 

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from exporters import kernel
 from exporters.family import Family, many, single
 from exporters.names import host as names
 
@@ -14,12 +15,19 @@ _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _REAL_RESET_SECONDS = 3.0
 """A step back by more is taken as a reset (suspend, migration); by less as the kernel's imprecise bookkeeping."""
 
+Seconds = dict[tuple[str, ...], float]
+"""CPU seconds by (mode) or by (core, mode)."""
+
 
 @dataclass(frozen=True, slots=True)
 class CpuReading:
-    """CPU seconds by mode over all cores, and the kernel's counters of work; None where the kernel does not tell."""
+    """CPU seconds by mode over all cores, and the kernel's counters of work; None where the kernel does not tell.
 
-    seconds: dict[str, float]
+    `core_seconds` are by core and mode, and empty unless they were asked for.
+    """
+
+    seconds: Seconds
+    core_seconds: Seconds
     cores: int
     context_switches: int | None
     forks: int | None
@@ -27,22 +35,34 @@ class CpuReading:
     blocked: int | None
     boot_time: int | None
 
+    @property
+    def busy_seconds(self) -> float:
+        """What all programs together used: neither idle, nor waiting for a disk, nor stolen."""
+        return sum(value for (mode,), value in self.seconds.items() if mode not in ("idle", "iowait", "steal"))
 
-def read_cpu(proc: Path, previous: CpuReading | None = None) -> CpuReading:
+
+def read_cpu(proc: Path, previous: CpuReading | None = None, *, per_core: bool = False) -> CpuReading:
     """Read `stat` under `proc`; raises OSError or ValueError when there is none or it makes no sense."""
-    cores, seconds, numbers = 0, dict[str, float](), dict[str, int]()
-    for line in (proc / "stat").read_text(encoding="ascii").splitlines():
-        key, *words = line.split()
-        if key == "cpu":
-            seconds = {mode: int(ticks) / _TICKS_PER_SECOND for mode, ticks in zip(MODES, words, strict=False)}
-        elif key.startswith("cpu"):
-            cores += 1
-        elif key != "intr" and words:
-            numbers[key] = int(words[0])
+    cores, seconds, core_seconds = 0, Seconds(), Seconds()
+    numbers = dict[str, int]()
+    for line in kernel.read(proc / "stat").splitlines():
+        if line.startswith("cpu"):
+            key, *words = line.split()
+            if key == "cpu":
+                seconds = _seconds((), words)
+            else:
+                cores += 1
+                if per_core:
+                    core_seconds |= _seconds((key.removeprefix("cpu"),), words)
+        elif not line.startswith(("intr", "softirq")):
+            key, _, rest = line.partition(" ")
+            if rest:
+                numbers[key] = int(rest.split()[0])
     if not seconds:
         raise ValueError(f"{proc / 'stat'} has no line of all CPUs")
     reading = CpuReading(
         seconds=seconds,
+        core_seconds=core_seconds,
         cores=cores,
         context_switches=numbers.get("ctxt"),
         forks=numbers.get("processes"),
@@ -55,17 +75,18 @@ def read_cpu(proc: Path, previous: CpuReading | None = None) -> CpuReading:
 
 def hold(previous: CpuReading, current: CpuReading) -> CpuReading:
     """Keep the old value of a mode that steps back a little, as iowait and idle do: a counter must not."""
-    held = {
-        mode: before if 0 < (before := previous.seconds.get(mode, 0.0)) - now < _REAL_RESET_SECONDS else now
-        for mode, now in current.seconds.items()
-    }
-    return replace(current, seconds=held)
+    return replace(
+        current,
+        seconds=_held(previous.seconds, current.seconds),
+        core_seconds=_held(previous.core_seconds, current.core_seconds),
+    )
 
 
 def families(reading: CpuReading) -> tuple[Family, ...]:
     """The reading as metric families."""
     return (
-        many(names.CPU, (((mode,), value) for mode, value in reading.seconds.items())),
+        many(names.CPU, reading.seconds.items()),
+        many(names.CPU_CORE, reading.core_seconds.items()),
         single(names.CPU_CORES, reading.cores or None),
         single(names.CONTEXT_SWITCHES, reading.context_switches),
         single(names.FORKS, reading.forks),
@@ -73,3 +94,14 @@ def families(reading: CpuReading) -> tuple[Family, ...]:
         single(names.BLOCKED, reading.blocked),
         single(names.BOOT_TIME, reading.boot_time),
     )
+
+
+def _seconds(labels: tuple[str, ...], words: list[str]) -> Seconds:
+    return {(*labels, mode): int(ticks) / _TICKS_PER_SECOND for mode, ticks in zip(MODES, words, strict=False)}
+
+
+def _held(previous: Seconds, current: Seconds) -> Seconds:
+    return {
+        key: before if 0 < (before := previous.get(key, 0.0)) - now < _REAL_RESET_SECONDS else now
+        for key, now in current.items()
+    }

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from exporters import kernel
 from exporters.family import Family, many, single
 from exporters.metric import Metric
 from exporters.names import host as names
@@ -39,7 +40,7 @@ class DiskReading:
 def read_disk(proc: Path) -> DiskReading | None:
     """Read `diskstats` under `proc`; None where there is none (some containers)."""
     try:
-        text = (proc / "diskstats").read_text(encoding="utf-8", errors="replace")
+        text = kernel.read(proc / "diskstats")
     except FileNotFoundError:
         return None
     lines = [words for line in text.splitlines() if len(words := line.split()) >= 14]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from exporters.cgroup import read_text
+from exporters import kernel
 from exporters.family import Family, many, single
 from exporters.names import host as names
 
@@ -22,11 +22,11 @@ class LoadReading:
 
 def read_load(proc: Path) -> LoadReading:
     """Read the three files under `proc`; `schedstat` and `file-nr` may be missing, `loadavg` may not."""
-    averages = tuple(float(word) for word in (proc / "loadavg").read_text(encoding="ascii").split()[:3])
-    files = (read_text(proc / "sys/fs/file-nr") or "").split()
+    averages = tuple(float(word) for word in kernel.read(proc / "loadavg").split()[:3])
+    files = (kernel.read_or_none(proc / "sys/fs/file-nr") or "").split()
     return LoadReading(
         averages=averages,
-        waited_seconds=_waited(read_text(proc / "schedstat") or ""),
+        waited_seconds=_waited(kernel.read_or_none(proc / "schedstat") or ""),
         files=int(files[0]) if len(files) == 3 else None,
         files_limit=int(files[2]) if len(files) == 3 else None,
     )

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from exporters.cgroup import read_numbers
+from exporters import kernel
 from exporters.family import Family, single
 from exporters.metric import Metric
 from exporters.names import host as names
@@ -41,13 +41,11 @@ class MemoryReading:
 
 def read_memory(proc: Path) -> MemoryReading:
     """Read both files under `proc`; raises OSError without `meminfo`, `vmstat` may be missing."""
-    sizes = {}
-    for line in (proc / "meminfo").read_text(encoding="ascii").splitlines():
-        key, _, rest = line.partition(":")
-        if key in _SIZES:
-            number, *unit = rest.split()
-            sizes[key] = int(number) * (1024 if unit == ["kB"] else 1)
-    return MemoryReading(sizes, read_numbers(proc / "vmstat"))
+    sizes = {
+        key: _bytes(rest) for key, rest in kernel.pick(kernel.read(proc / "meminfo"), tuple(_SIZES), after=":").items()
+    }
+    counters = kernel.pick(kernel.read_or_none(proc / "vmstat") or "", tuple(_COUNTERS))
+    return MemoryReading(sizes, {key: int(number) for key, number in counters.items()})
 
 
 def families(reading: MemoryReading) -> tuple[Family, ...]:
@@ -58,3 +56,8 @@ def families(reading: MemoryReading) -> tuple[Family, ...]:
         for key, (metric, factor) in _COUNTERS.items()
     )
     return (*sizes, *counters)
+
+
+def _bytes(text: str) -> int:
+    number, *unit = text.split()
+    return int(number) * (1024 if unit == ["kB"] else 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from exporters import kernel
 from exporters.family import Family, many, single
 from exporters.metric import Metric
 from exporters.names import host as names
@@ -35,7 +36,7 @@ class NetworkReading:
 def read_network(proc: Path) -> NetworkReading | None:
     """Read `net/dev` under `proc`; None where there is none."""
     try:
-        text = (proc / "net/dev").read_text(encoding="utf-8", errors="replace")
+        text = kernel.read(proc / "net/dev")
     except FileNotFoundError:
         return None
     devices = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from exporters import kernel
 from exporters.family import Family, many
 from exporters.names import host as names
 
@@ -25,7 +26,7 @@ def read_pressure(proc: Path) -> PressureReading | None:
     seconds = {}
     for resource in RESOURCES:
         try:
-            text = (proc / "pressure" / resource).read_text(encoding="ascii")
+            text = kernel.read(proc / "pressure" / resource)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
-from exporters.cgroup import read_text
+from exporters import kernel
 from exporters.family import Family, many, single
 from exporters.metric import Metric
 from exporters.names import host as names
@@ -53,11 +54,11 @@ def read_tcp(proc: Path) -> TcpReading | None:
         return None
     sockets: Table = {}
     for name in ("sockstat", "sockstat6"):
-        sockets |= _pairs(read_text(proc / "net" / name) or "")
-    counters = _columns(read_text(proc / "net/snmp") or "", "Tcp") | _columns(
-        read_text(proc / "net/netstat") or "", "TcpExt"
+        sockets |= _pairs(kernel.read_or_none(proc / "net" / name) or "")
+    counters = _columns(kernel.read_or_none(proc / "net/snmp") or "", "Tcp") | _columns(
+        kernel.read_or_none(proc / "net/netstat") or "", "TcpExt"
     )
-    bounds = (read_text(proc / "sys/net/ipv4/ip_local_port_range") or "").split()
+    bounds = (kernel.read_or_none(proc / "sys/net/ipv4/ip_local_port_range") or "").split()
     ports = int(bounds[1]) - int(bounds[0]) + 1 if len(bounds) == 2 else None
     return TcpReading(sockets, counters, ports)
 
@@ -86,7 +87,23 @@ def _pairs(text: str) -> Table:
 
 def _columns(text: str, protocol: str) -> Table:
     """A pair of lines after the same protocol: one with names, one with numbers."""
-    names_and_numbers = [line.split()[1:] for line in text.splitlines() if line.startswith(f"{protocol}:")]
-    if len(names_and_numbers) != 2:
+    text = f"\n{text}"
+    first = text.find(f"\n{protocol}: ")
+    second = text.find(f"\n{protocol}: ", first + 1)
+    if first < 0 or second < 0:
         return {}
-    return {(protocol, name): int(value) for name, value in zip(*names_and_numbers, strict=True)}
+    numbers = _line(text, second).split()
+    places = _places(_line(text, first), protocol)
+    return {(protocol, name): int(numbers[place]) for name, place in places if place < len(numbers)}
+
+
+def _line(text: str, at: int) -> str:
+    end = text.find("\n", at + 1)
+    return text[at + 1 : end if end >= 0 else len(text)]
+
+
+@lru_cache(maxsize=8)
+def _places(line: str, protocol: str) -> tuple[tuple[str, int], ...]:
+    """Where the wanted numbers stand: the names' line is the same at every reading."""
+    wanted = {name for owner, name in (*_COUNTERS, ("Tcp", "CurrEstab")) if owner == protocol}
+    return tuple((name, place) for place, name in enumerate(line.split()) if name in wanted)

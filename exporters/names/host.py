@@ -10,6 +10,9 @@ CPU = Metric(
     "Time that all cores together spent in a mode; user includes guests.",
     ("mode",),
 )
+CPU_CORE = Metric(
+    "host_cpu_core_seconds_total", "counter", "Time that a core spent in a mode; only when asked for.", ("core", "mode")
+)
 CPU_CORES = Metric("host_cpu_cores", "gauge", "Cores that are online.")
 LOAD1 = Metric("host_load1", "gauge", "Load average over one minute, of the host even in a container.")
 LOAD5 = Metric("host_load5", "gauge", "Load average over five minutes, of the host even in a container.")
@@ -23,6 +26,12 @@ RUN_QUEUE_WAIT = Metric(
     "counter",
     "Time that runnable threads waited for a core, summed over threads.",
     ("core",),
+)
+INTERFERENCE = Metric(
+    "host_interference_seconds_total",
+    "counter",
+    "CPU time that was taken from the processes of interest: by other programs, or by other machines (steal).",
+    ("by",),
 )
 BOOT_TIME = Metric("host_boot_time_seconds", "gauge", "When the machine started, in Unix time.")
 FILES = Metric("host_file_descriptors", "gauge", "File descriptors in use.")
@@ -98,6 +107,50 @@ TCP_LISTEN_DROPS = Metric("host_tcp_listen_drops_total", "counter", "Connections
 TCP_TIMEOUTS = Metric("host_tcp_timeouts_total", "counter", "Retransmission timers that ran out.")
 TCP_LOCAL_PORTS = Metric(
     "host_tcp_local_ports", "gauge", "Local ports to be had for connections opened from here, per destination."
+)
+
+CLOCK_OFFSET = Metric("host_clock_offset_seconds", "gauge", "Time that the clock is still to be moved by.")
+CLOCK_ERROR = Metric("host_clock_error_max_seconds", "gauge", "Time by which the clock may be wrong at most.")
+CLOCK_SYNCHRONIZED = Metric("host_clock_synchronized", "gauge", "1 when a time server keeps the clock right, else 0.")
+CLOCK_STEPS = Metric("host_clock_steps_total", "counter", "Jumps of the clock since the exporter's start.")
+CLOCK_STEP = Metric(
+    "host_clock_last_step_seconds", "gauge", "Time by which the clock last jumped; no series before it does."
+)
+TEMPERATURE = Metric(
+    "host_temperature_celsius", "gauge", "Temperature of a zone, named by its kind and number.", ("zone",)
+)
+THERMAL_THROTTLES = Metric(
+    "host_cpu_thermal_throttles_total", "counter", "How often heat slowed a core down.", ("core",)
+)
+
+PROCESSES_FOUND = Metric("host_processes_found", "gauge", "Processes that the rule finds.", ("process",))
+PROCESS_CPU = Metric(
+    "host_process_cpu_seconds_total",
+    "counter",
+    "CPU time of the processes that the rule finds, with that of those that ended.",
+    ("process", "mode"),
+)
+PROCESS_MEMORY = Metric(
+    "host_process_resident_memory_bytes", "gauge", "Resident memory of the processes that the rule finds.", ("process",)
+)
+PROCESS_THREADS = Metric("host_process_threads", "gauge", "Threads of the processes that the rule finds.", ("process",))
+PROCESS_DESCRIPTORS = Metric(
+    "host_process_file_descriptors", "gauge", "Descriptors of the processes that the rule finds.", ("process",)
+)
+PROCESS_SWITCHES = Metric(
+    "host_process_context_switches_total",
+    "counter",
+    "Context switches of the processes that the rule finds, voluntary or not.",
+    ("process", "kind"),
+)
+PROCESS_START = Metric(
+    "host_process_start_time_seconds", "gauge", "When the oldest process started, in Unix time.", ("process",)
+)
+PROCESS_FAILURES = Metric(
+    "host_process_read_failures_total",
+    "counter",
+    "Readings of a process that failed, by reason; what was denied is absent.",
+    ("process", "field", "reason"),
 )
 
 CONTAINER_INFO = Metric(

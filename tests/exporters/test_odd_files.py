@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from exporters import page
+from exporters import page, text
 from exporters.host.collector import host_collector
 from exporters.loadgen import read_process
 from exporters.sampler import Sampled, State
@@ -29,7 +29,7 @@ word = st.one_of(
     st.integers(0, 2**70).map(str),
     st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=8),
 )
-text = st.lists(st.lists(word, max_size=16).map(" ".join), max_size=5).map("\n".join)
+content = st.lists(st.lists(word, max_size=16).map(" ".join), max_size=5).map("\n".join)
 FIXTURE = Path(__file__).with_name("fixtures") / "proc"
 
 
@@ -39,22 +39,22 @@ FIXTURE = Path(__file__).with_name("fixtures") / "proc"
     suppress_health_check=[HealthCheck.too_slow],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking this many files takes minutes
 )
-@given(proc=st.dictionaries(st.sampled_from(PROC), text), group=st.dictionaries(st.sampled_from(GROUP), text))
+@given(proc=st.dictionaries(st.sampled_from(PROC), content), group=st.dictionaries(st.sampled_from(GROUP), content))
 def test_no_content_breaks_the_page(proc: dict[str, str], group: dict[str, str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         for name in PROC:
             captured = FIXTURE / name
             _write(root / "proc" / name, proc.get(name, captured.read_text() if captured.exists() else ""))
-        for name, content in group.items():
-            _write(root / "cgroup" / name, content)
-        results = host_collector(root / "proc", root / "cgroup").sample()
+        for name, written in group.items():
+            _write(root / "cgroup" / name, written)
+        results = host_collector(root / "proc", root / "cgroup", root / "sys").sample()
         reading = read_process(root / "proc", root / "cgroup")
     assert not [result.failure for result in results if result.failure not in ("", "malformed", "missing")]
     assert reading.quota_cores is None or reading.quota_cores > 0
     own = page.SelfReading(0.0, 0, None, 0.0, 0, None, "", "")
     state = State("host", 1.0, Sampled(0.0, 0.0, results), 0.0, 1, 0, False, {})
-    shown = parse(page.render(page.families([state], own), "")[0].decode())
+    shown = parse(text.render(page.families([state], own), "")[0].decode())
     assert not [name for (name, _), value in shown.items() if name.endswith("_total") and value < 0]
 
 

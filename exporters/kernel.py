@@ -1,0 +1,80 @@
+"""Reads the kernel's small files. Those below `/proc` and `/sys` stay open, because opening costs more than reading.
+
+A file that went away (a cgroup that ended, a device that was pulled) is opened anew, and is missing if it is gone.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_KEPT_OPEN = ("/proc/", "/sys/")
+_MOST_OPEN = 64
+_CHUNK_BYTES = 1 << 16
+
+_descriptors: dict[str, int] = {}
+
+
+def _forget() -> None:
+    """In a forked child: `/proc/self` that the parent opened is the parent."""
+    for descriptor in _descriptors.values():
+        os.close(descriptor)
+    _descriptors.clear()
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
+def read(file: Path | str, *, keep: bool = True) -> str:
+    """The whole text; raises OSError as `open` and `read` do. `keep` is for files that are read again and again."""
+    path = str(file)
+    descriptor = _descriptors.get(path)
+    if descriptor is not None:
+        try:
+            return _all(descriptor)
+        except OSError:
+            os.close(_descriptors.pop(path))
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        text = _all(descriptor)
+    except OSError:
+        os.close(descriptor)
+        raise
+    if keep and path.startswith(_KEPT_OPEN) and len(_descriptors) < _MOST_OPEN:
+        _descriptors[path] = descriptor
+    else:
+        os.close(descriptor)
+    return text
+
+
+def read_or_none(file: Path | str) -> str | None:
+    """The whole text; None when it cannot be read."""
+    try:
+        return read(file)
+    except OSError:
+        return None
+
+
+def pick(text: str, keys: tuple[str, ...], *, after: str = " ") -> dict[str, str]:
+    """What stands behind each of `keys` at the beginning of a line, of a file with one key and value a line.
+
+    `after` stands between key and value.
+    """
+    found = {}
+    text = f"\n{text}"
+    for key in keys:
+        at = text.find(f"\n{key}{after}")
+        if at >= 0:
+            start = at + len(key) + len(after) + 1
+            end = text.find("\n", start)
+            found[key] = text[start : end if end >= 0 else len(text)].strip()
+    return found
+
+
+def _all(descriptor: int) -> str:
+    parts = []
+    at = 0
+    while part := os.pread(descriptor, _CHUNK_BYTES, at):
+        parts.append(part)
+        at += len(part)
+    return b"".join(parts).decode("utf-8", "replace")
