@@ -18,6 +18,7 @@ from controller.ports import EdgeError
 TOOLS = Path("build/tools")
 NEWER = Path("build/tools-newer")
 NEWER_SUITE = "forky"
+BENCH = Path("build/tools-bench")
 
 
 def main() -> int:
@@ -30,6 +31,8 @@ def main() -> int:
         _try(lambda: unpack(["docker-compose"], NEWER, NEWER_SUITE))
     if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
         _install("chromium", "chromium-driver", "fonts-dejavu-core")
+    if not all((BENCH / program).exists() for program in ("usr/sbin/nginx", "usr/bin/hey")):
+        _try(lambda: unpack(["nginx", "hey"], BENCH))
     if shutil.which("wrk") is None:
         _install("wrk")
     return 0

@@ -1,0 +1,155 @@
+"""Measures the load engine against wrk, hey and stock Locust: all load the same server, in turns, several rounds.
+
+`python -m tests.bench.bench_engine` prints a table, writes `build/figures/bench.json` and renews the README's table; it
+takes about four minutes. `STAGELIGHT_SOAK=30m` makes the soak that long; it is two minutes otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from controller.plans.duration import parse_duration
+from tests.bench.engine import contenders, open_loop
+from tests.bench.engine.contenders import Measured
+from tests.bench.engine.figures import Figure, put_into, write
+from tests.bench.engine.recording import ledger_cost
+from tests.bench.engine.server import a_server
+from tests.controller.generator.drive import Drive
+
+FIGURES = Path("build/figures/bench.json")
+README = Path("README.md")
+TOOLS = Path("build/tools-bench/usr")
+ROUNDS = 3
+SECONDS = 3.0
+RATES = (200, 1_000, 5_000)
+RATE_SECONDS = 10.0
+SOAK_RATE = 2_000.0
+MOST_MEMORY_MIB = 120
+WANTED = {"wrk": "wrk", "nginx": "nginx", "hey": "hey", "taskset": "util-linux"}
+
+Rounds = dict[str, list[Measured]]
+
+
+def main() -> int:
+    """Measure everything; 1 if a tool is missing. Goals that are not reached are shown, they do not fail."""
+    found = {name: shutil.which(name) or shutil.which(name, path=f"{TOOLS}/bin:{TOOLS}/sbin") for name in WANTED}
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2 or not all(found.values()):
+        missing = ", ".join(WANTED[name] for name, path in found.items() if path is None) or "a second processor"
+        sys.stderr.write(f"could not measure the engine: it needs {missing}; `make tools` fetches what Debian has\n")
+        return 1
+    began = time.monotonic()
+    tools = {name: path for name, path in found.items() if path is not None}
+    with tempfile.TemporaryDirectory() as name, a_server(tools["nginx"], Path(name), cores[0]) as url:
+        folder = Path(name)
+        with contenders.our_generator(url, cores[1], folder / "locust.log") as drive:
+            rounds = _rounds(tools, url, cores[1], folder, drive)
+            figures = [*_ratios(rounds), *_recording(rounds), *_lateness(drive), *_soak(drive)]
+    write(figures, FIGURES)
+    put_into(README, figures, _how(len(cores)))
+    sys.stdout.write(f"took {time.monotonic() - began:.0f} s\n")
+    return 0
+
+
+def _rounds(tools: dict[str, str], url: str, core: int, folder: Path, drive: Drive) -> Rounds:
+    """Everybody once a round, so that what else the machine does hits all alike."""
+    rounds: Rounds = {name: [] for name in ("wrk", "hey", "fast", "script", "lean", "worker")}
+    turns: dict[str, Callable[[], Measured]] = {
+        "wrk": lambda: contenders.wrk(tools["wrk"], url, core, SECONDS, folder),
+        "hey": lambda: contenders.hey(tools["hey"], url, core, SECONDS),
+        "fast": lambda: contenders.stock("fast", url, core, SECONDS),
+        "script": lambda: contenders.stock("script", url, core, SECONDS),
+    }
+    for _ in range(ROUNDS):
+        whole, worker = contenders.lean(drive, SECONDS)
+        rounds["lean"].append(whole)
+        rounds["worker"].append(worker)
+        for name, turn in turns.items():
+            drive.run(0.0)  # renews the lease
+            rounds[name].append(_while_leased(drive, turn))
+    return rounds
+
+
+def _while_leased(drive: Drive, turn: Callable[[], Measured]) -> Measured:
+    """Take a turn in a thread, while the generator, which has no users now, keeps its lease."""
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(turn)
+        while not future.done():
+            drive.run(0.2)
+        return future.result()
+
+
+def _ratios(rounds: Rounds) -> Iterator[Figure]:
+    names = {"wrk": "wrk", "hey": "hey", "lean": "Stagelight, everything recorded"}
+    names |= {"fast": "Locust FastHttpUser", "script": "Locust HttpUser script"}
+    for key, label in names.items():
+        costs, rates = [one.cost for one in rounds[key]], [one.rate for one in rounds[key]]
+        note = "runs " + ", ".join(f"{cost:.1f}" for cost in costs)
+        yield Figure(f"{label}: CPU a request", statistics.median(costs), "µs", "", True, ROUNDS, note)
+        note = "runs " + ", ".join(f"{rate:.0f}" for rate in rates)
+        yield Figure(f"{label}: requests a second on one core", statistics.median(rates), "1/s", "", True, ROUNDS, note)
+    for key, label, goal, text in (
+        ("fast", "CPU a request, Stagelight / FastHttpUser", 1 / 6, "<= 1/6"),
+        ("script", "CPU a request, Stagelight / HttpUser script", 1 / 25, "<= 1/25"),
+    ):
+        found = [ours.cost / theirs.cost for ours, theirs in zip(rounds["lean"], rounds[key], strict=True)]
+        yield _ratio(label, found, text, statistics.median(found) <= goal)
+    found = [ours.rate / theirs.rate for ours, theirs in zip(rounds["lean"], rounds["wrk"], strict=True)]
+    yield _ratio("requests a second, Stagelight / wrk", found, ">= 0.35", statistics.median(found) >= 0.35)
+    found = [theirs.cost / ours.cost for ours, theirs in zip(rounds["lean"], rounds["wrk"], strict=True)]
+    yield _ratio("the same by processor time, which a busy machine leaves alone", found, "", True)
+
+
+def _ratio(name: str, found: list[float], goal: str, holds: bool) -> Figure:
+    note = "paired; runs " + ", ".join(f"{ratio:.3f}" for ratio in found)
+    return Figure(name, statistics.median(found), "", goal, holds, ROUNDS, note)
+
+
+def _recording(rounds: Rounds) -> Iterator[Figure]:
+    """Ledger in the worker and whole master, over a lean request with both."""
+    ledger = ledger_cost()
+    master = statistics.median(w.cost - p.cost for w, p in zip(rounds["lean"], rounds["worker"], strict=True))
+    whole = statistics.median(one.cost for one in rounds["lean"])
+    share = (ledger + max(master, 0.0)) / whole
+    note = f"ledger {ledger:.2f} µs and master {master:.2f} µs of {whole:.1f} µs"
+    yield Figure(
+        "recording and metrics, share of a lean request", share * 100, "%", "<= 10 %", share <= 0.1, ROUNDS, note
+    )
+
+
+def _lateness(drive: Drive) -> Iterator[Figure]:
+    for slot, rate in enumerate(RATES, 10):
+        late = open_loop.lateness(drive, rate, slot, RATE_SECONDS)
+        goal = "<= 5 ms" if rate == 1_000 else ""
+        error = late.sent / late.asked - 1 if late.asked else float("nan")
+        note = f"p50 {late.p50:.2f} ms; Poisson, sent {error:+.2%} of what was asked, {late.dropped} dropped"
+        yield Figure(f"lateness p99 at {rate}/s, open loop", late.p99, "ms", goal, late.p99 <= 5.0, 1, note)
+
+
+def _soak(drive: Drive) -> Iterator[Figure]:
+    seconds = parse_duration(os.environ.get("STAGELIGHT_SOAK", "2m")).total_seconds()
+    memory = open_loop.soak(drive, SOAK_RATE, 20, seconds)
+    note = f"{memory.error * open_loop.T_95:.1f} either way, 95 % sure; over {seconds:.0f} s at {SOAK_RATE:.0f}/s"
+    yield Figure("a worker's memory over a soak, slope", memory.slope, "MiB/h", "flat", memory.flat, 1, note)
+    holds = memory.end <= MOST_MEMORY_MIB
+    yield Figure("a worker's memory at its end", memory.end, "MiB", f"<= {MOST_MEMORY_MIB}", holds, 1, note)
+
+
+def _how(cores: int) -> str:
+    return (
+        f"Measured by `make bench` on a machine with {cores} cores: 20 connections, each generator on one core, the "
+        f"server (nginx, one process) on another, {ROUNDS} paired rounds of {SECONDS:.0f} s, medians. Ratios travel, "
+        "absolute figures do not."
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,55 @@
+"""Measured figures: what they are, how they are kept, and their table in the README."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+BEGIN, END = "<!-- make bench: begin -->", "<!-- make bench: end -->"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One measured number, the goal it has (empty: none), whether it is reached, and of how many runs it is."""
+
+    name: str
+    value: float
+    unit: str
+    goal: str
+    holds: bool
+    runs: int
+    note: str
+
+
+def write(figures: Sequence[Figure], path: Path) -> None:
+    """Keep them as JSON and print them as a table."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps([asdict(figure) for figure in figures], indent=1) + "\n")
+    for figure in figures:
+        mark = "  " if not figure.goal else "ok" if figure.holds else "NO"
+        value = f"{figure.value:12,.3f}" if figure.value < 100 else f"{figure.value:12,.0f}"
+        sys.stdout.write(f"{mark} {figure.name:52} {value} {figure.unit:8} {figure.goal:9} {figure.note}\n")
+
+
+def markdown(figures: Sequence[Figure]) -> str:
+    """The same for the README."""
+    lines = ["| what | measured | goal | |", "|---|---|---|---|"]
+    for figure in figures:
+        value = f"{figure.value:,.3g}" if figure.value < 1000 else f"{figure.value:,.0f}"
+        mark = "" if not figure.goal else "✓" if figure.holds else "✗"
+        lines.append(f"| {figure.name} | {value} {figure.unit} | {figure.goal} | {mark} |")
+    return "\n".join(lines)
+
+
+def put_into(readme: Path, figures: Sequence[Figure], how: str) -> bool:
+    """Renew the table between the two marks; False where there are none."""
+    text = readme.read_text()
+    if BEGIN not in text or END not in text:
+        return False
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    readme.write_text(f"{before}{BEGIN}\n{how}\n\n{markdown(figures)}\n{END}{after}")
+    return True
