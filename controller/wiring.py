@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import errno
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 
 from prometheus_client import CollectorRegistry, start_http_server
 
 from controller.edges.file_discovery import FileDiscovery
 from controller.edges.grafana_annotator import GrafanaAnnotator
 from controller.edges.grafana_off import GrafanaOff
+from controller.edges.ownership import is_owned, own
 from controller.edges.prometheus_http import PrometheusHttp
 from controller.edges.run_directory import RunsFolder
 from controller.edges.system_clock import SystemClock
@@ -21,47 +24,70 @@ from controller.running.conducting import World
 from controller.running.telemetry import ControllerCollector
 from controller.settings import Settings
 
-JOB = "stagelight"
+DAEMON_TARGET, RUN_TARGET = "stagelight", "stagelight-run"
+"""Target files of the two that may be up at once; one job of Prometheus reads both."""
+OWN_NAME = "@hostname"
+"""As a generator's address: this machine's own name, by which containers of one network find each other."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-OUTBOX = "annotations.outbox"
+OUTBOX, SECOND_OUTBOX = "annotations.outbox", "annotations.2.outbox"
+"""The second is for a run beside a daemon; whoever has the first next takes over what is left in it."""
+DAEMON_LOCK = ".daemon.lock"
 DELIVERY_SECONDS = 5.0
 """How long leaving waits for Grafana; what it did not take by then waits in the outbox for the next start."""
 
 
 @contextmanager
-def open_world(settings: Settings) -> Iterator[World]:
-    """Everything that runs share, up and owned; closed in order. Raises `EdgeError` before anything is half open."""
+def open_world(settings: Settings, patience: float = 0) -> Iterator[World]:
+    """Everything that one run needs, up and owned; a run that is on is waited for, `patience` seconds at most.
+
+    Closed in order. Raises `EdgeError` before anything is half open.
+    """
+    runs = RunsFolder.take(settings.runs, SystemClock(), settings.min_free, patience)
     with ExitStack() as stack:
-        clock = SystemClock()
-        runs = RunsFolder.take(settings.runs, clock, settings.min_free)
         stack.callback(runs.close)
-        annotator = _annotator(settings)
-        stack.callback(annotator.close, DELIVERY_SECONDS)
-        board = Board()
-        _serve_metrics(settings, board, annotator, stack)
-        discovery = FileDiscovery(settings.discovery)
-        _publish_myself(settings, discovery, stack)
-        yield World(
-            clock=clock,
-            runs=runs,
-            annotator=annotator,
-            store=PrometheusHttp(settings.prometheus_url) if settings.prometheus_url else None,
-            prometheus_url=settings.prometheus_url,
-            deadline_factor=settings.deadline_factor,
-            discovery=discovery,
-            probe=TargetHttp(settings.allow_targets),
-            board=board,
-            generator_listen=settings.generator_listen,
-            generator_address=settings.generator_address,
-        )
+        yield _world(settings, runs, RUN_TARGET, stack)
 
 
-def _publish_myself(settings: Settings, discovery: FileDiscovery, stack: ExitStack) -> None:
-    """Be a target while we live; only on loopback: what address leads here from elsewhere, only others know."""
+@contextmanager
+def open_daemon_world(settings: Settings) -> Iterator[World]:
+    """The same for a daemon: one for each archive, which it owns during its runs only. Raises `EdgeError`."""
+    runs = RunsFolder.beside(settings.runs, SystemClock(), settings.min_free)
+    with ExitStack() as stack:
+        stack.callback(own(settings.runs / DAEMON_LOCK, f"the schedules of {settings.runs}").release)
+        yield _world(settings, runs, DAEMON_TARGET, stack)
+
+
+def _world(settings: Settings, runs: RunsFolder, target: str, stack: ExitStack) -> World:
+    if settings.generator_address == OWN_NAME:
+        settings = replace(settings, generator_address=socket.gethostname())
+    annotator = _annotator(settings)
+    stack.callback(annotator.close, DELIVERY_SECONDS)
+    board = Board()
+    _serve_metrics(settings, board, annotator, stack)
+    discovery = FileDiscovery(settings.discovery)
+    _publish_myself(settings, target, discovery, stack)
+    return World(
+        clock=runs.clock,
+        runs=runs,
+        annotator=annotator,
+        store=PrometheusHttp(settings.prometheus_url) if settings.prometheus_url else None,
+        prometheus_url=settings.prometheus_url,
+        deadline_factor=settings.deadline_factor,
+        discovery=discovery,
+        probe=TargetHttp(settings.allow_targets),
+        board=board,
+        generator_listen=settings.generator_listen,
+        generator_address=settings.generator_address,
+    )
+
+
+def _publish_myself(settings: Settings, target: str, discovery: FileDiscovery, stack: ExitStack) -> None:
+    """Be a target while we live, where it is known what address leads here: on loopback, or by the generator's."""
     host, port = settings.listen
-    if host in LOOPBACK:
-        discovery.publish(JOB, f"{host}:{port}", {})
-        stack.callback(discovery.withdraw, JOB)
+    address = host if host in LOOPBACK else settings.generator_address
+    if address is not None:
+        discovery.publish(target, f"{address}:{port}", {})
+        stack.callback(discovery.withdraw, target)
 
 
 def _annotator(settings: Settings) -> Annotator:
@@ -70,7 +96,9 @@ def _annotator(settings: Settings) -> Annotator:
     credential = settings.credential()
     if credential is None:
         return GrafanaOff("no credential for Grafana is configured (STAGELIGHT_GRAFANA_TOKEN_FILE)")
-    return GrafanaAnnotator(settings.runs / OUTBOX, settings.grafana_url, credential)
+    first, second = settings.runs / OUTBOX, settings.runs / SECOND_OUTBOX
+    mine = second if is_owned(first.with_name(f"{OUTBOX}.lock")) else first
+    return GrafanaAnnotator(mine, settings.grafana_url, credential, heirless=second if mine == first else None)
 
 
 def _serve_metrics(settings: Settings, board: Board, annotator: Annotator, stack: ExitStack) -> None:

@@ -14,6 +14,7 @@ from controller.cli.arguments import add_plan, add_settings, verb
 from controller.cli.display import Display
 from controller.cli.signals import stop_on_signals
 from controller.exit_codes import ExitCode
+from controller.plans.duration import parse_duration
 from controller.plans.loader import load_plan
 from controller.plans.plan import Plan
 from controller.running.conducting import Finished, World, conduct
@@ -31,13 +32,16 @@ def add(subparsers: Any) -> None:
     add_plan(parser)
     add_settings(parser)
     parser.add_argument("--json", action="store_true", help="print the record instead of the verdict's screen")
+    parser.add_argument(
+        "--wait", type=_seconds, default=0.0, metavar="TIME", help="how long to wait for a run that is on (such as 10m)"
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
     """Exit with the code of the run's end."""
     plan = load_plan(Path(args.plan))
-    with open_world(load_settings(args.settings)) as world:
+    with open_world(load_settings(args.settings), patience=args.wait) as world:
         recover(world)
         finished = perform(world, plan, StopRequest(), quiet=args.quiet or args.json)
     if args.json:
@@ -45,6 +49,13 @@ def run(args: argparse.Namespace) -> ExitCode:
     else:
         say(finished)
     return finished.record.exit_code
+
+
+def _seconds(text: str) -> float:
+    try:
+        return parse_duration(text).total_seconds()
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def recover(world: World) -> None:

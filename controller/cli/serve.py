@@ -18,10 +18,11 @@ from controller.plans.loader import load_plan
 from controller.plans.plan import Plan
 from controller.plans.problems import PlanError, Problem
 from controller.ports import EdgeError
+from controller.running.conducting import World
 from controller.running.daemon import Daemon
 from controller.running.loop import StopRequest
 from controller.settings import load_settings
-from controller.wiring import open_world
+from controller.wiring import open_daemon_world
 
 
 def add(subparsers: Any) -> None:
@@ -37,10 +38,19 @@ def run(args: argparse.Namespace) -> ExitCode:
     _log_to_stderr()
     plans = load_all(plan_files(args.plans), at_once=args.now)
     stop = StopRequest()
-    with stop_on_signals(stop), open_world(load_settings(args.settings)) as world:
-        recover(world)
+    with stop_on_signals(stop), open_daemon_world(load_settings(args.settings)) as world:
+        _recover_unless_on(world)
         Daemon(world, plans, stop, at_once=args.now).serve()
     return ExitCode.PASS
+
+
+def _recover_unless_on(world: World) -> None:
+    """Close lost runs now, or before the next run if one that somebody started by hand is on."""
+    try:
+        with world.runs.turn():
+            recover(world)
+    except EdgeError as error:
+        logging.getLogger(__name__).info("lost runs are closed later: %s", error)
 
 
 def plan_files(named: Iterable[Path]) -> list[Path]:

@@ -27,9 +27,16 @@ IDLE = 3600.0
 class GrafanaAnnotator:
     """Deliveries are serial; Grafana being down, slow or hostile never delays `put`."""
 
-    def __init__(self, path: Path, url: str, credential: Credential, pace: Pace | None = None) -> None:
-        """Take over the outbox at `path`, with what an earlier process left in it. Raises `EdgeError`."""
+    def __init__(
+        self, path: Path, url: str, credential: Credential, pace: Pace | None = None, heirless: Path | None = None
+    ) -> None:
+        """Take over the outbox at `path`, with what an earlier process left in it. Raises `EdgeError`.
+
+        So is the outbox `heirless`, if there is one and nobody owns it.
+        """
         self._outbox = Outbox(path)
+        if heirless is not None:
+            self._outbox.inherit(heirless)
         self._pace = pace or Pace()
         self._grafana = GrafanaHttp(url.rstrip("/"), credential, self._pace.connect, self._pace.read)
         self._refusal = Refusal(path.with_name(path.name + ".refused"))

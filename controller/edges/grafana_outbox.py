@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
-from controller.edges.ownership import own
+from controller.edges.ownership import is_owned, own
 from controller.ports import EdgeError, Region
 
 COMPACT_LINES = 512
@@ -84,6 +84,24 @@ class Outbox:
             self._items[key] = replace(self._items[key], posting=False)
             self._append({"confirmed": key}, durable=False)
             self._forget_done()
+
+    def inherit(self, path: Path) -> None:
+        """Take over what another outbox still has to do, unless it is gone or owned. Raises `EdgeError`."""
+        lock = path.with_name(path.name + ".lock")
+        if not path.exists() or is_owned(lock):
+            return
+        owner = own(lock, f"the annotation outbox {path}")
+        try:
+            with self._lock:
+                self._items = _load(path) | self._items
+                old = self._file
+                self._file, self._lines = self._rewrite()
+                old.close()
+            path.unlink()
+        except OSError as error:
+            raise EdgeError(f"could not take over the annotation outbox {path}: {error}; make it writable") from error
+        finally:
+            owner.release()
 
     def items(self) -> Mapping[str, Item]:
         """A snapshot by key, oldest first."""

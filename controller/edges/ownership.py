@@ -50,6 +50,18 @@ def own(lock: Path, what: str) -> Ownership:
     return Ownership(file)
 
 
+def is_owned(lock: Path) -> bool:
+    """Whether a living process owns it now. Raises `EdgeError` when nobody could."""
+    try:
+        with lock.open("a+", encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError as error:
+        raise EdgeError(f"could not look at {lock}: {error}; make its folder writable") from error
+    return False
+
+
 def _myself() -> dict[str, str | int]:
     command = " ".join([Path(sys.argv[0]).name or "python", *sys.argv[1:3]])
     since = datetime.now(UTC).isoformat(timespec="seconds")

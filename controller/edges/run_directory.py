@@ -8,8 +8,9 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,26 +26,55 @@ ENDED = "ended"
 
 MIN_FREE_BYTES = 200 * 1000 * 1000
 
+LOOK_AGAIN = 0.5
+"""Seconds between two tries of one who waits for the folder."""
+
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True, slots=True)
 class RunsFolder:
-    """The folder of all runs, owned by this process."""
+    """The folder of all runs. Whoever owns it may begin runs and close lost ones; nobody else's run is alive then."""
 
     path: Path
     clock: Clock
-    owner: Ownership
+    owner: Ownership | None = None
     min_free: int = MIN_FREE_BYTES
 
     @classmethod
-    def take(cls, path: Path, clock: Clock, min_free: int = MIN_FREE_BYTES) -> RunsFolder:
-        """Create and own it. Raises `EdgeError` when another controller does, or it cannot be written."""
+    def take(cls, path: Path, clock: Clock, min_free: int = MIN_FREE_BYTES, patience: float = 0) -> RunsFolder:
+        """Create and own it, until `close`. Raises `EdgeError` when another controller does for `patience` seconds."""
+        folder = cls.beside(path, clock, min_free)
+        return replace(folder, owner=folder._own(patience))
+
+    @classmethod
+    def beside(cls, path: Path, clock: Clock, min_free: int = MIN_FREE_BYTES) -> RunsFolder:
+        """Create it and leave it to whoever wants it; it is owned by `turn` only. Raises `EdgeError`."""
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise EdgeError(f"could not create the runs folder {path}: {error}; choose another") from error
-        return cls(path, clock, own(path / ".lock", f"the runs folder {path}"), min_free)
+        return cls(path, clock, None, min_free)
+
+    @contextmanager
+    def turn(self, patience: float = 0) -> Iterator[None]:
+        """Own the folder while the block runs. Raises `EdgeError` when another does for `patience` seconds."""
+        owner = self._own(patience) if self.owner is None else None
+        try:
+            yield
+        finally:
+            if owner is not None:
+                owner.release()
+
+    def _own(self, patience: float) -> Ownership:
+        deadline = self.clock.monotonic() + patience
+        while True:
+            try:
+                return own(self.path / ".lock", f"the runs folder {self.path}")
+            except EdgeError:
+                if self.clock.monotonic() >= deadline:
+                    raise
+                self.clock.sleep(LOOK_AGAIN)
 
     def create(self, run_id: str) -> RunDirectory:
         """The new folder of a run. Raises `EdgeError` when there is one, or not enough disk for what a run leaves."""
@@ -73,7 +103,8 @@ class RunsFolder:
 
     def close(self) -> None:
         """Let another controller own it."""
-        self.owner.release()
+        if self.owner is not None:
+            self.owner.release()
 
 
 @dataclass(slots=True)

@@ -73,18 +73,33 @@ class Daemon:
         self._thread.start()
 
     def _run(self, plan: Plan) -> None:
-        """One run, in its thread; whatever goes wrong in it, the daemon goes on and the run is closed."""
+        """One run, in its thread; whatever goes wrong in it, the daemon goes on and the run is closed.
+
+        A run that somebody started by hand in the same archive is waited for within the plan's grace.
+        """
+        grace = plan.schedule.grace.total_seconds() if plan.schedule else 0.0
         try:
-            _say(conduct(self.world, plan, self._run_stop))
+            with self.world.runs.turn(grace):
+                self._close_lost()
+                self._conduct(plan)
+        except EdgeError as error:
+            self.world.board.count_edge_failure("run")
+            log.error("no run of plan=%s: %s", plan.name, error)  # noqa: TRY400 -- the sentence is the whole story
+
+    def _conduct(self, plan: Plan) -> None:
+        board = self.world.board
+        try:
+            return _say(conduct(self.world, plan, self._run_stop))
         except EdgeError as error:
             log.error("no run of plan=%s: %s", plan.name, error)  # noqa: TRY400 -- the sentence is the whole story
         except Exception:
             log.exception("the run of plan=%s broke", plan.name)
-        else:
-            return
+        board.count_edge_failure("run")
+        board.update(active=False, state="broken")
+        return self._close_lost()
+
+    def _close_lost(self) -> None:
         world = self.world
-        world.board.count_edge_failure("run")
-        world.board.update(active=False, state="broken")
         for lost in close_dangling(world.runs, world.annotator, world.discovery, world.clock):
             log.warning("closed as abandoned: %s: %s", lost.run_id, lost.why)
 

@@ -36,7 +36,7 @@ class Abandoned:
 
 
 def close_dangling(runs: RunsFolder, annotator: Annotator, discovery: Discovery, clock: Clock) -> tuple[Abandoned, ...]:
-    """Close every run that was begun and never ended; the runs folder must be owned, so that none is another's."""
+    """Close every run that was begun and never ended; the runs folder must be owned, so that none is alive."""
     discovery.withdraw(JOB)
     return tuple(_close(folder, annotator, clock) for folder in runs.dangling())
 

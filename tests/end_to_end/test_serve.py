@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from tests.end_to_end.stage import Stage, a_stage, only_run, record, stagelight, started, wait_for
+from tests.end_to_end.stage import Stage, a_stage, free_ports, only_run, record, stagelight, started, wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -64,7 +64,7 @@ def test_plans_without_a_schedule_are_refused_with_a_remedy(tmp_path: Path) -> N
 def test_a_plan_is_run_by_hand_beside_the_daemon_which_waits_its_turn(stage: Stage) -> None:
     served = stage.plan("minutely", PLAN.replace("LENGTH", "2s").replace('"* * * * *"', '"0 0 1 1 *"'))
     by_hand = stage.plan("mine", PLAN.replace("LENGTH", "4s").replace("minutely", "mine"))
-    elsewhere = stage.environment(STAGELIGHT_LISTEN="127.0.0.1:0")
+    elsewhere = stage.environment(STAGELIGHT_LISTEN=f"127.0.0.1:{free_ports(1)[0]}")
     with started("serve", served, environment=stage.environment()) as daemon:
         wait_for(lambda: "loadtest_schedule_next_timestamp_seconds{" in metrics(stage), 20, "the daemon is up")
         done = stagelight("run", by_hand, "--quiet", environment=elsewhere)

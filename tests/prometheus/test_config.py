@@ -22,6 +22,8 @@ from tests.exporters.running import an_exporter
 from tests.prometheus import binaries, files
 
 JOBS = ["loadgen", "stagelight", "exporter", "tfserving", "prometheus"]
+ALSO = {"stagelight": ["stagelight-run"]}
+"""A run that is started by hand beside the daemon is a target of its own."""
 
 TFSERVING_PAGE = """\
 # TYPE :tensorflow:serving:request_count counter
@@ -49,7 +51,9 @@ def test_every_target_is_discovered_by_the_file_of_its_job() -> None:
     jobs = files.load(files.CONFIG)["scrape_configs"]
     assert [job["job_name"] for job in jobs] == JOBS
     for job in jobs:
-        assert job["file_sd_configs"] == [{"files": [f"targets/{job['job_name']}.json"], "refresh_interval": "5s"}]
+        names = [job["job_name"], *ALSO.get(job["job_name"], [])]
+        files_read = [f"targets/{name}.json" for name in names]
+        assert job["file_sd_configs"] == [{"files": files_read, "refresh_interval": "5s"}]
         assert "static_configs" not in job
 
 

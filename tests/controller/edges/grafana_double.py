@@ -133,21 +133,21 @@ class GrafanaDouble:
             case Cut("before"):
                 return _cut(request)
             case Cut("after"):
-                self._serve(request, content)
+                self.serve(request, content)
                 return _cut(request)
             case Stall("before", seconds):
                 time.sleep(seconds)
-                status, body = self._serve(request, content)
+                status, body = self.serve(request, content)
             case Stall("after", seconds):
-                status, body = self._serve(request, content)
+                status, body = self.serve(request, content)
                 time.sleep(seconds)
             case Odd(odd):
-                status, body = self._serve(request, content)[0], odd
+                status, body = self.serve(request, content)[0], odd
             case _:
-                status, body = self._serve(request, content)
+                status, body = self.serve(request, content)
         return _send(request, status, json.dumps(body), {"Content-Type": "application/json"})
 
-    def _serve(self, request: BaseHTTPRequestHandler, content: bytes) -> tuple[int, Any]:
+    def serve(self, request: BaseHTTPRequestHandler, content: bytes) -> tuple[int, Any]:
         if request.headers.get("Authorization") not in self.accepted:
             return 401, {"message": "Unauthorized"}
         url = urlsplit(request.path)

@@ -138,3 +138,25 @@ def test_a_stale_owner_number_does_not_matter(tmp_path: Path) -> None:
     box = Outbox(tmp_path / "box")
     assert json.loads((tmp_path / "box.lock").read_text())["pid"] == os.getpid()
     box.close()
+
+
+def test_what_a_gone_process_left_in_a_second_outbox_is_taken_over(tmp_path: Path) -> None:
+    filled(tmp_path / "second")
+    left = items(tmp_path / "second")
+    with closing(Outbox(tmp_path / "first")) as box:
+        box.put(a_region(7))
+        mine = dict(box.items())
+        box.inherit(tmp_path / "second")
+        assert dict(box.items()) == left | mine
+    assert not (tmp_path / "second").exists()
+    assert items(tmp_path / "first") == left | mine
+
+
+def test_a_second_outbox_in_use_is_left_alone(tmp_path: Path) -> None:
+    with closing(Outbox(tmp_path / "second")) as other, closing(Outbox(tmp_path / "first")) as box:
+        other.put(a_region(1))
+        box.inherit(tmp_path / "second")
+        box.inherit(tmp_path / "third")
+        assert box.items() == {}
+        assert len(other.items()) == 1
+    assert len(items(tmp_path / "second")) == 1

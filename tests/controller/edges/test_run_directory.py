@@ -204,3 +204,29 @@ def test_a_runs_folder_that_cannot_be_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(EdgeError, match="could not create the runs folder"):
         RunsFolder.take(tmp_path / "file" / "runs", RehearsalClock())
+
+
+def test_a_folder_that_is_shared_is_owned_for_a_turn_only(runs: RunsFolder) -> None:
+    shared = RunsFolder.beside(runs.path, RehearsalClock(), min_free=1)
+    with pytest.raises(EdgeError, match="owns it"), shared.turn():
+        pass
+    runs.close()
+    with shared.turn(), pytest.raises(EdgeError, match="owns it"):
+        RunsFolder.take(runs.path, RehearsalClock())
+    RunsFolder.take(runs.path, RehearsalClock()).close()
+
+
+def test_who_waits_for_a_turn_gets_it_when_it_is_free_and_gives_up_when_told(runs: RunsFolder) -> None:
+    class Impatient(RehearsalClock):
+        def sleep(self, seconds: float) -> None:
+            super().sleep(seconds)
+            if self.monotonic() - begun > 20:
+                runs.close()
+
+    clock = Impatient()
+    begun = clock.monotonic()
+    with pytest.raises(EdgeError, match="owns it"), RunsFolder.beside(runs.path, clock).turn(patience=10):
+        pass
+    assert 10 <= clock.monotonic() - begun < 12
+    with RunsFolder.beside(runs.path, clock).turn(patience=60):
+        assert 20 < clock.monotonic() - begun < 22
