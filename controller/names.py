@@ -27,6 +27,9 @@ SLOT_END = Metric(
     "loadtest_slot_end_timestamp_seconds", "gauge", "When the slot ended.", ("plan", "seq", "stage", "phase")
 )
 USERS_TARGET = Metric("loadtest_target_users", "gauge", "Users that the timetable asks for now.", ("plan",))
+RATE_TARGET = Metric(
+    "loadtest_target_rate", "gauge", "Open loop: arrivals a second that the timetable asks for now.", ("plan",)
+)
 RUN_REMAINING = Metric("loadtest_run_remaining_seconds", "gauge", "Planned time left in the run.", ("plan",))
 OBJECTIVE_LIMIT = Metric(
     "loadtest_objective_limit", "gauge", "The limit of an objective, in its base unit.", ("plan", "objective")

@@ -91,7 +91,7 @@ def _show_rich(name: str, table: Iterable[Sequence[str]], pairs: Iterable[tuple[
     console = Console()
     drawn = Table(title=Text(f"plan {name}", style="bold"), title_justify="left", show_edge=False)
     for column in COLUMNS:
-        drawn.add_column(column, justify="right" if column in ("seq", "start", "lasts", "users") else "left")
+        drawn.add_column(column, justify="right" if column in ("seq", "start", "lasts", "load") else "left")
     for row in table:
         drawn.add_row(*map(Text, row), style="green" if row[-1] != "-" else None)
     console.print(drawn)

@@ -20,6 +20,7 @@ from controller.figures.histogram import Histogram
 from controller.figures.population import Population
 from controller.figures.statistics import nearest_rank
 from controller.orders import Interval
+from controller.plans.rate import format_rate
 from controller.running.board import Board, RunView
 
 LINE_PERIOD = 5.0
@@ -102,24 +103,37 @@ def _clock(seconds: float) -> str:
 
 def _figures(view: RunView, recent: tuple[Interval, ...]) -> list[tuple[str, str]]:
     if not recent:
-        return [("users", f"0/{view.users}")]
+        return [("users", f"0/{view.users}")] if view.rate is None else [("asked", format_rate(view.rate))]
     span = recent[-1].end - recent[0].start
     cells = [cell for interval in recent for cell in interval.cells]
     ended = sum(sum(cell.counts.values()) for cell in cells)
     errors = sum(sum(cell.counts.values()) for cell in cells if cell.outcome != "ok")
     answered = Histogram()
-    for cell in cells:
+    intended = {(cell.slot, cell.measured) for interval in recent for cell in interval.intended}
+    judged = [cell for cell in cells if (cell.slot, cell.measured) not in intended]
+    judged += [cell for interval in recent for cell in interval.intended]
+    for cell in judged:
         if cell.outcome == "ok":
             answered.add(cell.counts, cell.sum_us)
     latencies = Population(answered, Histogram())
+    due, dropped = _arrivals(recent)
+    load = [("users", f"{recent[-1].users}/{view.users}")]
+    if view.rate is not None:
+        load = [("asked", format_rate(view.rate)), ("dropped", f"{dropped / due:.2%}" if due else "-")]
     return [
-        ("users", f"{recent[-1].users}/{view.users}"),
+        *load,
         ("rate", f"{ended / span:,.0f}/s" if span > 0 else "-"),
         ("p50", _milliseconds(latencies, Fraction(50, 100))),
         ("p99", _milliseconds(latencies, Fraction(99, 100))),
         ("errors", f"{errors / ended:.2%}" if ended else "-"),
         ("generator", health(recent[-1])),
     ]
+
+
+def _arrivals(recent: tuple[Interval, ...]) -> tuple[int, int]:
+    """Due and dropped."""
+    cells = [cell for interval in recent for cell in interval.arrivals]
+    return sum(cell.due for cell in cells), sum(sum(cell.dropped.values()) for cell in cells)
 
 
 def _milliseconds(latencies: Population, quantile: Fraction) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from controller.cli.arguments import add_plan, verb
 from controller.exit_codes import ExitCode
 from controller.plans.loader import load_plan
+from controller.plans.rate import format_rate
 from controller.running.rehearsing import rehearse
 
 
@@ -39,10 +40,16 @@ def _line(moment: float, entry: Mapping[str, Any]) -> str:
     order = entry.get("order")
     if order:
         measured = ", measured" if order["measured"] else ""
-        what = f"{order['users']} users, stage {order['stage']}, {order['phase']}{measured}"
+        arrivals = order["arrivals"]
+        load = f"{order['users']} users" if arrivals is None else _rates(arrivals["start"], arrivals["end"])
+        what = f"{load}, stage {order['stage']}, {order['phase']}{measured}"
     else:
         what = ", ".join(f"{key} {_shown(key, value)}" for key, value in entry.items() if key != "action")
     return f"{moment:9.2f} s  {entry['action']:<15} {what}"
+
+
+def _rates(start: float, end: float) -> str:
+    return format_rate(end) if start == end else f"{format_rate(start)} to {format_rate(end)}"
 
 
 def _shown(key: str, value: Any) -> str:

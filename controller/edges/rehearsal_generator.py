@@ -13,6 +13,7 @@ from controller.generator_spec import GeneratorSpec
 from controller.orders import (
     LEASE_SECONDS,
     Ack,
+    ArrivalCell,
     Cell,
     Command,
     Drain,
@@ -26,6 +27,7 @@ from controller.orders import (
     Report,
     WorkerHealth,
 )
+from controller.plans.arrivals import Arrivals
 from controller.ports import EdgeError
 
 
@@ -56,7 +58,9 @@ class RehearsalGenerator:
     _alive: bool = False
     _workers: int = 0
     _order: Order = field(default_factory=lambda: Order(0, -1, "", "", False, 0))  # in effect
-    _due: list[tuple[float, Order | Drain]] = field(default_factory=list)
+    _since: float = 0.0  # when it took effect
+    _due: dict[tuple[int, bool], Flow] = field(default_factory=dict)  # arrivals of open loops
+    _coming: list[tuple[float, Order | Drain]] = field(default_factory=list)
     _leased: float = math.inf  # from hello on
     _interval_start: float = math.inf
     _ready: bool = False
@@ -80,9 +84,9 @@ class RehearsalGenerator:
         self.commands.append(command)
         match command:
             case Order() if command.number not in self.faults.never_acks:
-                self._due.append((self._time + self.ack_after, command))
+                self._coming.append((self._time + self.ack_after, command))
             case Drain() if not self.faults.never_drains:
-                self._due.append((self._time + min(self.ack_after, command.timeout), command))
+                self._coming.append((self._time + min(self.ack_after, command.timeout), command))
             case Lease():
                 self._leased = self._time if self._ready else math.inf
             case Quit():
@@ -114,7 +118,7 @@ class RehearsalGenerator:
             self._load_until(until)
 
     def _next_moment(self) -> float:
-        moments = [self._time + 1.0, self._leased + LEASE_SECONDS + 1e-6, *(due for due, _ in self._due)]
+        moments = [self._time + 1.0, self._leased + LEASE_SECONDS + 1e-6, *(due for due, _ in self._coming)]
         moments += [at for at in (self.faults.dies_at, self.faults.loses_worker_at) if at is not None]
         moments += [self.hello_after, self._interval_start + 1.0]
         return min(moment for moment in moments if moment > self._time)
@@ -134,8 +138,8 @@ class RehearsalGenerator:
             return
         if moment >= self._interval_start + 1.0:
             self._report_interval(moment)
-        for item in [item for item in self._due if item[0] <= moment]:
-            self._due.remove(item)
+        for item in [item for item in self._coming if item[0] <= moment]:
+            self._coming.remove(item)
             self._obey(item[1], moment)
 
     def _obey(self, command: Order | Drain, moment: float) -> None:
@@ -143,7 +147,7 @@ class RehearsalGenerator:
             case Order():
                 if (fewer := self._order.users - command.users) > 0:
                     self._flow("ok").owed += fewer
-                self._order = command
+                self._order, self._since = command, moment
                 self._reports.append(Ack(command.number, self._wall(moment)))
             case Drain():
                 self._flow("ok").owed += self._order.users
@@ -162,13 +166,25 @@ class RehearsalGenerator:
         self._reports.append(Fault(f"worker {self._workers} was lost", fatal=False))
 
     def _load_until(self, moment: float) -> None:
-        if self._order.users > 0:
+        if self._order.arrivals is not None:
+            self._arrive(self._order.arrivals, moment)
+        elif self._order.users > 0:
             self._answers = self.behaviour(self._time, self._order.users)
             done = (moment - self._time) * self._order.users / self._answers.mean_latency
             self._flow("ok").owed += done * (1.0 - self._answers.error_ratio)
             if self._answers.error_ratio > 0:
                 self._flow("http_error").owed += done * self._answers.error_ratio
         self._time = moment
+
+    def _arrive(self, arrivals: Arrivals, moment: float) -> None:
+        """Every arrival is sent on time; as many are under way as Little's law says."""
+        rate = arrivals.rate(moment - self._since)
+        self._answers = self.behaviour(self._time, math.ceil(rate * self._answers.mean_latency))
+        due = arrivals.expected(self._time - self._since, moment - self._since)
+        self._due.setdefault((self._order.slot, self._order.measured), Flow()).owed += due
+        self._flow("ok").owed += due * (1.0 - self._answers.error_ratio)
+        if self._answers.error_ratio > 0:
+            self._flow("http_error").owed += due * self._answers.error_ratio
 
     def _flow(self, outcome: str) -> Flow:
         return self._flows.setdefault((self._order.slot, self._order.measured, outcome), Flow())
@@ -185,9 +201,11 @@ class RehearsalGenerator:
                 self._totals[outcome] = self._totals.get(outcome, 0) + number
         users = self._order.users
         start, end = self._wall(self._interval_start), self._wall(moment)
-        self._reports.append(
-            Interval(start, end, tuple(cells), self._ended + users, self._ended, users, users, self._health())
-        )
+        arrivals = tuple(_arrivals(slot, measured, flow) for (slot, measured), flow in self._due.items())
+        intended = tuple(cell for cell in cells if (cell.slot, cell.measured) in self._due)
+        totals = (self._ended + users, self._ended, users, users)
+        rate = self._order.arrivals.rate(moment - self._since) if self._order.arrivals else 0.0
+        self._reports.append(Interval(start, end, tuple(cells), *totals, self._health(), intended, arrivals, rate))
         self._interval_start = moment
 
     def _health(self) -> tuple[WorkerHealth, ...]:
@@ -198,3 +216,8 @@ class RehearsalGenerator:
     def _wall(self, moment: float) -> float:
         behind = self.clock.monotonic() - self._begun - moment
         return (self.clock.now() - timedelta(seconds=behind)).timestamp()
+
+
+def _arrivals(slot: int, measured: bool, flow: Flow) -> ArrivalCell:
+    _, number = flow.take()
+    return ArrivalCell(slot, measured, number, {}, {0: number}, 0)

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from controller.figures.histogram import Histogram, merged
 from controller.figures.indicators import union
 from controller.figures.measurement import Batch
+from controller.figures.punctuality import ArrivalCount
 from controller.figures.seconds import Second, second, slim
-from controller.orders import Interval
+from controller.orders import Cell, Interval
 from exporters.names.loadgen import OUTCOMES
 
 MOST_BATCHES = 128
@@ -54,6 +55,7 @@ class Batches:
 class LatencyLedger:
     """Everything that the generator reported of one run.
 
+    The latencies of an open loop are those from the intended send; those from the actual send are kept beside them.
     `seconds`: one entry an interval. `totals`: requests by outcome. `reported`: the generator's own count of requests
     that ended, as of the last interval. `gaps`: spans `[start, end)` (epoch seconds) that no interval covers.
     """
@@ -66,15 +68,20 @@ class LatencyLedger:
         self.started = 0
         self.gaps: list[tuple[float, float]] = []
         self._batches: dict[tuple[int, bool], Batches] = {}
+        self._intended: dict[tuple[int, bool], Batches] = {}
+        self._arrivals: dict[tuple[int, bool], ArrivalCount] = {}
 
     def add(self, interval: Interval) -> None:
         """Take one interval. Raises `ValueError` for an outcome that is not one of ours."""
         if self.seconds and interval.start - self.seconds[-1].end > GAP_SECONDS:
             self.gaps.append((self.seconds[-1].end, interval.start))
-        parts = _by_slot(interval)
-        for key, batch in parts.items():
-            self._batches.setdefault(key, Batches()).add(batch)
-        self.seconds.append(second(interval, parts.values()))
+        parts, intended = _by_slot(interval, interval.cells), _by_slot(interval, interval.intended)
+        for kept, found in ((self._batches, parts), (self._intended, intended)):
+            for key, batch in found.items():
+                kept.setdefault(key, Batches()).add(batch)
+        for cell in interval.arrivals:
+            self._arrivals.setdefault((cell.slot, cell.measured), ArrivalCount()).add(cell)
+        self.seconds.append(second(interval, (parts | intended).values()))
         if len(self.seconds) > DETAILED_SECONDS:
             old = len(self.seconds) - DETAILED_SECONDS - 1
             self.seconds[old] = slim(self.seconds[old])
@@ -88,9 +95,22 @@ class LatencyLedger:
         return tuple(sorted({slot for slot, _ in self._batches}))
 
     def batches(self, slot: int, *, measured: bool = True) -> tuple[Batch, ...]:
-        """The slot's requests of inside or outside its window, in order of time."""
+        """The slot's requests of inside or outside its window, in order of time, with the latencies that count."""
+        found = self._intended.get((slot, measured)) or self._batches.get((slot, measured))
+        return found.all() if found else ()
+
+    def batches_from_send(self, slot: int, *, measured: bool = True) -> tuple[Batch, ...]:
+        """The same requests with their latencies from the actual send, whatever the loop."""
         found = self._batches.get((slot, measured))
         return found.all() if found else ()
+
+    def is_open(self, slot: int, *, measured: bool = True) -> bool:
+        """Whether latencies from the intended send were reported."""
+        return (slot, measured) in self._intended
+
+    def arrivals(self, slot: int, *, measured: bool = True) -> ArrivalCount:
+        """What was due in the slot, inside or outside its window."""
+        return self._arrivals.get((slot, measured), ArrivalCount())
 
     def histogram(self, slot: int, outcome: str, *, measured: bool = True) -> Histogram:
         """All latencies of one outcome in a slot, of inside or outside its window."""
@@ -107,9 +127,9 @@ class LatencyLedger:
         return [row for row in self.seconds if row.start >= start - slack and row.end <= end + slack]
 
 
-def _by_slot(interval: Interval) -> dict[tuple[int, bool], Batch]:
+def _by_slot(interval: Interval, cells: Sequence[Cell]) -> dict[tuple[int, bool], Batch]:
     parts: dict[tuple[int, bool], Batch] = {}
-    for cell in interval.cells:
+    for cell in cells:
         if cell.outcome not in OUTCOMES:
             raise ValueError(f"the generator reported an unknown outcome: {cell.outcome!r}")
         if not any(cell.counts.values()):

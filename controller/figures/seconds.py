@@ -20,6 +20,8 @@ STALE_SECONDS = LEASE_SECONDS
 class Second:
     """One interval `[start, end)` in epoch seconds, over all slots; counts are requests that ended in it.
 
+    Latencies of an open loop count from the intended send.
+
     `saturation` is the worst signal of any worker, None when a worker's state is unknown and no known one is at its
     limit; `saturated_by` names signal and worker. `lost` are workers without a fresh report, `workers` those with one.
     """
@@ -37,6 +39,9 @@ class Second:
     saturated_by: str
     indicators: Mapping[Indicator, Measurement]
     degraded: int = 0  # usable answers of a fallback: neither `ok` nor errors
+    rate: float = 0.0  # open loop: arrivals a second that were asked for at its end
+    due: int = 0  # open loop: arrivals
+    dropped: int = 0  # open loop: arrivals that were not sent
 
     @property
     def length(self) -> float:
@@ -74,6 +79,9 @@ def second(interval: Interval, by_slot: Iterable[Batch]) -> Second:
         saturated_by,
         indicators,
         degraded,
+        interval.rate,
+        sum(cell.due for cell in interval.arrivals),
+        sum(sum(cell.dropped.values()) for cell in interval.arrivals),
     )
 
 
@@ -108,6 +116,9 @@ COLUMNS = (
     "p50",
     "p99",
     "degraded",
+    "rate",
+    "due",
+    "dropped",
 )
 """Header of `seconds.csv`; latencies in seconds, an empty field is unknown."""
 
@@ -121,7 +132,8 @@ def to_csv(seconds: Iterable[Second]) -> bytes:
         quantiles = [_field(row.indicators[indicator]) for indicator in KEPT]
         saturation = "" if row.saturation is None else f"{row.saturation:.4f}"
         numbers = (row.ok, row.errors, row.timeouts, row.users, row.in_flight, row.workers)
-        table.writerow([f"{row.start:.3f}", f"{row.end:.3f}", *numbers, saturation, *quantiles, row.degraded])
+        rest = (row.degraded, f"{row.rate:g}", row.due, row.dropped)
+        table.writerow([f"{row.start:.3f}", f"{row.end:.3f}", *numbers, saturation, *quantiles, *rest])
     return text.getvalue().encode()
 
 

@@ -47,7 +47,7 @@ def _needed(rule: StopRule) -> float:
 def _holds(criterion: Criterion, row: Second) -> bool:
     """Whether it certainly holds: of a censored value only the least is known, which can satisfy `>` but never `<`."""
     measured = row.indicators.get(criterion.indicator)
-    if not isinstance(measured, Measured) or row.users == 0:
+    if not isinstance(measured, Measured) or (row.users == 0 and row.rate == 0):
         return False
     upwards = criterion.operator in (Operator.GT, Operator.GE)
     return (upwards or not measured.censored) and criterion.operator.holds(measured.value, criterion.bound)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal
 
 from controller.figures.indicators import Share, counts, shares, tail_ratio, union, window_indicators
 from controller.figures.latency import LatencyLedger
 from controller.figures.measurement import Absent, Batch, Measurement, fact
+from controller.figures.punctuality import Punctuality
 from controller.figures.seconds import Second
-from controller.plans.criterion import Indicator
+from controller.plans.criterion import QUANTILES, Indicator
+from controller.plans.rate import format_rate
 from controller.plans.timetable import Slot
 from controller.running.chronicle import SlotTimes
 
@@ -49,7 +51,8 @@ class Window:
     """One measured window `[start, end)` as the generator acknowledged it.
 
     Figures speak of requests that were sent inside it, whenever they ended. `seconds` is its real length,
-    `planned_seconds` what the plan asked for. `outcomes` counts every request by outcome.
+    `planned_seconds` what the plan asked for. `outcomes` counts every request by outcome. In an open loop there are
+    arrivals instead of users: latencies count from the intended send, and `from_send` has them from the actual send.
     """
 
     slot: int
@@ -65,11 +68,13 @@ class Window:
     tail_ratio: Measurement
     shares: tuple[Share, ...]
     health: Health
+    punctuality: Punctuality | None = None
+    from_send: dict[Indicator, Measurement] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
-        """Stage and users: a staircase has many windows of one stage."""
-        return f"{self.stage} @{self.users:,}"
+        """Stage and load: a staircase has many windows of one stage."""
+        return window_name(self.stage, self.users, self.punctuality.asked if self.punctuality else None)
 
     @property
     def ended(self) -> int:
@@ -87,6 +92,11 @@ class Window:
         return self.ended / self.seconds if self.seconds > 0 else 0.0
 
 
+def window_name(stage: str, users: int, rate: float | None) -> str:
+    """A stage with its users, or with its arrivals a second in an open loop."""
+    return f"{stage} @{users:,}" if rate is None else f"{stage} @{format_rate(rate)}"
+
+
 def measure_window(slot: Slot, times: SlotTimes, ledger: LatencyLedger) -> Window | None:
     """The window of a slot, or None if it has not begun or if nothing was ever reported, as after a lost controller."""
     last, start = ledger.last, times.window_start
@@ -101,7 +111,7 @@ def measure_window(slot: Slot, times: SlotTimes, ledger: LatencyLedger) -> Windo
         slot=slot.seq,
         stage=slot.stage,
         users=slot.users_end,
-        loop="closed",
+        loop="closed" if slot.arrivals is None else "open",
         start=datetime.fromtimestamp(start, UTC),
         end=datetime.fromtimestamp(end, UTC),
         seconds=end - start,
@@ -111,8 +121,19 @@ def measure_window(slot: Slot, times: SlotTimes, ledger: LatencyLedger) -> Windo
         tail_ratio=Absent("not measured"),
         shares=(),
         health=health,
+        punctuality=ledger.arrivals(slot.seq).punctuality(slot.arrivals) if slot.arrivals else None,
+        from_send=_from_send(ledger.batches_from_send(slot.seq), end - start) if slot.arrivals else {},
     )
     return with_figures(window, ledger.batches(slot.seq))
+
+
+FROM_SEND = (*QUANTILES, Indicator.MEAN, Indicator.MAX)
+"""Latencies of an open loop that are shown from the actual send, too."""
+
+
+def _from_send(batches: Sequence[Batch], seconds: float) -> dict[Indicator, Measurement]:
+    found = window_indicators(batches, seconds)
+    return {indicator: found[indicator] for indicator in Indicator if indicator in FROM_SEND}
 
 
 def with_figures(window: Window, batches: Sequence[Batch]) -> Window:

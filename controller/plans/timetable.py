@@ -43,6 +43,11 @@ class Slot:
         return (self.start + self.discard, self.end) if self.phase is Phase.STEADY else None
 
     @property
+    def rate_end(self) -> float | None:
+        """Arrivals a second at the end; None in a closed loop."""
+        return None if self.arrivals is None else self.arrivals.end
+
+    @property
     def lasts(self) -> timedelta:
         """From start to end."""
         return self.end - self.start

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from controller.plans.summary import load_text
 from controller.plans.timetable import Slot
 from controller.ports import Region
 
@@ -92,10 +93,6 @@ def _allowed(char: str) -> str:
 
 
 def _text(run_id: str, plan: str, slot: Slot) -> str:
-    users = (
-        f"{slot.users_start} users"
-        if slot.users_start == slot.users_end
-        else f"{slot.users_start} to {slot.users_end} users"
-    )
+    load = load_text(slot) if slot.arrivals is not None else f"{load_text(slot)} users"
     stage, name, run = (html.escape(part) for part in (slot.stage, plan, run_id))
-    return f"<b>{stage}</b>: {slot.phase}, {users}<br>plan {name}, run {run}"
+    return f"<b>{stage}</b>: {slot.phase}, {load}<br>plan {name}, run {run}"

@@ -21,6 +21,7 @@ class RunView:
     state: str = "preparing"
     slots: tuple[SlotTimes, ...] = ()
     users: int = 0  # asked for by the newest order
+    rate: float | None = None  # arrivals a second asked for now, in an open loop
     elapsed: float = 0.0  # seconds under load
     remaining: float = 0.0  # planned seconds of load left
     interval: Interval | None = None

@@ -11,7 +11,7 @@ from controller.figures.latency import LatencyLedger
 from controller.figures.stop_rules import held_rule
 from controller.orders import Drained, Interval
 from controller.plans.plan import Plan
-from controller.plans.timetable import Timetable, boundaries
+from controller.plans.timetable import Timetable, boundaries, load_at
 from controller.ports import Clock, EdgeError, Finding, TargetProbe
 from controller.running.board import Board
 from controller.running.chronicle import Chronicle
@@ -136,9 +136,12 @@ class RunLoop:
         if isinstance(state, Loading):
             elapsed = self.clock.monotonic() - state.origin
             left = max(self.timetable.span.total_seconds() - elapsed, 0.0)
-            self.board.update(state="loading", slots=slots, users=state.last.users, elapsed=elapsed, remaining=left)
+            now = load_at(self.timetable, timedelta(seconds=elapsed))
+            rate = now.arrivals.start if now is not None and now.arrivals is not None else None
+            load = {"users": state.last.users, "rate": rate}
+            self.board.update(state="loading", slots=slots, elapsed=elapsed, remaining=left, **load)
         else:
-            self.board.update(state=type(state).__name__.lower(), slots=slots, users=0, remaining=0.0)
+            self.board.update(state=type(state).__name__.lower(), slots=slots, users=0, rate=None, remaining=0.0)
         self.turn()
 
     def _sleep(self) -> None:

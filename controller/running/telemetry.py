@@ -47,6 +47,7 @@ def _run_families(run: RunView) -> Iterable[Metric]:
     if run.active:
         yield _one(names.PHASE, {k[:1] + k[2:]: 1.0 for k, s in zip(key, run.slots, strict=True) if s.end is None})
         yield _one(names.USERS_TARGET, {(plan,): float(run.users)})
+        yield _one(names.RATE_TARGET, {} if run.rate is None else {(plan,): run.rate})
         yield _one(names.RUN_REMAINING, {(plan,): run.remaining})
     if run.verdict is not None:
         yield _one(names.VERDICT, {(plan, run.verdict): 1.0})

@@ -53,7 +53,7 @@ def conclude(remains: Remains) -> RunRecord:
         and (window := measure_window(slot, remains.slots[slot.seq], remains.ledger)) is not None
     )
     planned = tuple(
-        Planned(slot.seq, slot.stage, slot.users_end, (slot.window[1] - slot.window[0]).total_seconds())
+        Planned(slot.seq, slot.stage, slot.users_end, (slot.window[1] - slot.window[0]).total_seconds(), slot.rate_end)
         for slot in slots
         if slot.window
     )

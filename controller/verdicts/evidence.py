@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from controller.figures.latency import LatencyLedger
-from controller.figures.window import Window
+from controller.figures.window import Window, window_name
 from controller.orders import Drained
 from controller.outcome import Outcome
 from controller.plans.criterion import Criterion
@@ -38,11 +38,12 @@ class Planned:
     stage: str
     users: int
     seconds: float
+    rate: float | None = None  # arrivals a second, in an open loop
 
     @property
     def name(self) -> str:
-        """Stage and users."""
-        return f"{self.stage} @{self.users:,}"
+        """Stage and load."""
+        return window_name(self.stage, self.users, self.rate)
 
 
 @dataclass(frozen=True, slots=True)

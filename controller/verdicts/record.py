@@ -17,6 +17,7 @@ from controller.exit_codes import ExitCode
 from controller.figures.measurement import METHOD
 from controller.figures.window import Window
 from controller.outcome import Outcome
+from controller.plans.arrivals import Arrivals
 from controller.plans.criterion import Criterion
 from controller.plans.plan import Phase
 from controller.plans.timetable import Slot
@@ -58,6 +59,7 @@ class SlotRecord:
     started: datetime | None = None
     measured_from: datetime | None = None
     ended: datetime | None = None
+    arrivals: Arrivals | None = None  # of an open loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,13 @@ class RunRecord:
     def evidence(self) -> Evidence:
         """What the verdict rests on."""
         planned = tuple(
-            Planned(slot.seq, slot.stage, slot.users_end, slot.planned_end - slot.planned_start - slot.discard)
+            Planned(
+                slot.seq,
+                slot.stage,
+                slot.users_end,
+                slot.planned_end - slot.planned_start - slot.discard,
+                slot.arrivals.end if slot.arrivals else None,
+            )
             for slot in self.timetable
             if slot.phase is Phase.STEADY
         )
@@ -122,6 +130,7 @@ def slot_record(slot: Slot, times: SlotTimes | None) -> SlotRecord:
         _instant(times.start if times else None),
         _instant(times.window_start if times else None),
         _instant(times.end if times else None),
+        slot.arrivals,
     )
 
 

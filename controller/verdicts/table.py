@@ -19,6 +19,7 @@ from controller.figures.enough import fewest
 from controller.figures.measurement import Absent, Measured, Measurement
 from controller.figures.window import Window
 from controller.plans.criterion import Indicator
+from controller.plans.rate import format_rate
 from controller.verdicts.reasons import Reason, Ruling
 from controller.verdicts.record import RunRecord
 
@@ -49,7 +50,7 @@ def verdict_screen(record: RunRecord) -> RenderableType:
     """Everything that a person must see after a run, top to bottom."""
     parts: list[RenderableType] = [_headline(record)]
     if record.windows:
-        parts += [_latencies(record), _requests(record.windows), _shares(record.windows)]
+        parts += [_latencies(record), *_arrivals(record.windows), _requests(record.windows), _shares(record.windows)]
     if record.verdict.objectives:
         parts.append(_objectives(record))
     parts.extend(_reasons(record.verdict.reasons))
@@ -101,6 +102,27 @@ def _latencies(record: RunRecord) -> RenderableType:
         name = Text.assemble((SIGNS[ruling], STYLES[ruling]), f" {window.name}")
         table.add_row(name, *cells[:3], _ms_interval(window.indicators[Indicator.P99]), *cells[3:])
     return _block(table)
+
+
+def _arrivals(windows: tuple[Window, ...]) -> Iterator[RenderableType]:
+    """Whose latency is counted from when, and how well the open loops kept their schedules; nothing without one."""
+    found = [(window, window.punctuality) for window in windows if window.punctuality is not None]
+    if not found:
+        return
+    yield Text("loop: open, latency from the intended send time", style="dim")
+    if len(found) < len(windows):
+        yield Text("loop: closed, latency from the actual send (windows named by users)", style="dim")
+    table = _table("Open loop", "asked", "sent/s", "dropped", "late P99", "P50 from send", "P99 from send")
+    for window, kept in found:
+        table.add_row(
+            window.name,
+            format_rate(kept.asked),
+            f"{wording.digits(kept.sent / window.seconds, 4)}",
+            _percent((kept.due - kept.sent) / kept.due, kept.due - kept.sent) if kept.due else ABSENT,
+            ABSENT if kept.lateness_p99 is None else wording.latency(kept.lateness_p99),
+            *(_ms(indicator, window.from_send[indicator]) for indicator in (Indicator.P50, Indicator.P99)),
+        )
+    yield _block(table)
 
 
 def _requests(windows: tuple[Window, ...]) -> RenderableType:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from controller.figures.window import Window
 from controller.figures.wording import digits, span
 from controller.verdicts.evidence import GeneratorFacts
+from controller.verdicts.open_loop import OPEN_LOOP_RULES
 from controller.verdicts.reasons import Reason, ReasonKind, Ruling
 
 SATURATED_SHARE = 0.05
@@ -98,12 +99,13 @@ def _users_short(window: Window, _generator: GeneratorFacts) -> Iterator[Reason]
 
 
 def _nothing_ended(window: Window, _generator: GeneratorFacts) -> Iterator[Reason]:
-    """Users were asked for, and not one request of the window ended."""
-    if window.users > 0 and window.ended == 0:
+    """Load was asked for, and not one request of the window ended."""
+    if (window.users > 0 or window.loop == "open") and window.ended == 0:
+        who = f"{window.users} users" if window.loop == "closed" else "an open loop"
         yield _invalid(
             ReasonKind.NOTHING_ENDED,
             window,
-            f"{window.users} users should have sent requests for {span(window.seconds)}, and none ended",
+            f"{who} should have sent requests for {span(window.seconds)}, and none ended",
             "make the window longer than the request timeout; see locust.log",
         )
 
@@ -130,6 +132,7 @@ RULES: tuple[Rule, ...] = (
     _users_short,
     _nothing_ended,
     _generator_errors,
+    *OPEN_LOOP_RULES,
 )
 """One line a rule; a new rule is a function and a line here."""
 

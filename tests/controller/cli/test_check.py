@@ -23,17 +23,27 @@ BROKEN = PLANS / "invalid" / "numbers.yaml"
 
 TABLE = """\
 plan every kind
-  seq  stage   phase     start  lasts  users    measured
-  0    warm    warmup    0s     1s     1        -
-  1    up      ramp      1s     10s    0 to 10  -
-  2    stairs  steady    11s    2s     10       12s to 13s
-  3    stairs  steady    13s    2s     15       14s to 15s
-  4    stairs  steady    15s    2s     20       16s to 17s
-  5    spike   warmup    17s    2s     0        -
-  6    spike   steady    19s    4s     40       19s500ms to 23s
-  7    spike   cooldown  23s    6s     0        -
-  8    down    ramp      29s    10s    20 to 0  -
-  9    soak    steady    39s    1m30s  8        39s to 2m9s
+  seq  stage        phase     start  lasts  load                  measured
+  0    warm         warmup    0s     1s     1                     -
+  1    up           ramp      1s     10s    0 to 10               -
+  2    stairs       steady    11s    2s     10                    12s to 13s
+  3    stairs       steady    13s    2s     15                    14s to 15s
+  4    stairs       steady    15s    2s     20                    16s to 17s
+  5    spike        warmup    17s    2s     0                     -
+  6    spike        steady    19s    4s     40                    19s500ms to 23s
+  7    spike        cooldown  23s    6s     0                     -
+  8    down         ramp      29s    10s    20 to 0               -
+  9    soak         steady    39s    1m30s  8                     39s to 2m9s
+  10   open hold    steady    2m9s   10s    1,200/s               2m9s to 2m19s
+  11   open ramp    ramp      2m19s  10s    0/s to 0.5/s poisson  -
+  12   open stairs  steady    2m29s  2s     0.1/s                 2m29s to 2m31s
+  13   open stairs  steady    2m31s  2s     0.2/s                 2m31s to 2m33s
+  14   open stairs  steady    2m33s  2s     0.3/s                 2m33s to 2m35s
+  15   open stairs  steady    2m35s  2s     0.4/s                 2m35s to 2m37s
+  16   open spike   warmup    2m37s  2s     0/s                   -
+  17   open spike   steady    2m39s  4s     40/s                  2m39s to 2m43s
+  18   open spike   cooldown  2m43s  6s     0/s                   -
+  19   open soak    steady    2m49s  1m30s  8/s                   2m49s to 4m19s
 """
 
 
@@ -41,7 +51,8 @@ def test_a_plan_is_shown_as_its_timetable(capsys: pytest.CaptureFixture[str]) ->
     assert main(["check", str(EVERY)]) == ExitCode.PASS
     shown = capsys.readouterr()
     assert shown.out.startswith(TABLE)
-    assert "  load        2m9s, 1m36s500ms of it measured, 40 users at most\n" in shown.out
+    assert "  load        4m19s, 3m28s500ms of it measured, 40 users at most, 1,200/s at most\n" in shown.out
+    assert "  open loop   open soak: 9 slots take 8/s while an answer takes 1s125ms or less\n" in shown.out
     assert "  objectives  none\n" in shown.out
     assert "  schedule    none: runs when told to\n" in shown.out
     assert shown.err == ""

@@ -119,8 +119,8 @@ def test_the_series_is_a_table_with_unknown_fields_left_empty() -> None:
     reporter.second(workers=())
     rows = to_csv(reporter.ledger.seconds).decode().splitlines()
     assert rows[0] == ",".join(COLUMNS)
-    assert rows[1] == f"{T0:.3f},{T0 + 1:.3f},8,0,0,5,0,1,0.3100,0.010007,0.010007,0"
-    assert rows[2] == f"{T0 + 1:.3f},{T0 + 2:.3f},0,0,0,5,0,0,,,,0"
+    assert rows[1] == f"{T0:.3f},{T0 + 1:.3f},8,0,0,5,0,1,0.3100,0.010007,0.010007,0,0,0,0"
+    assert rows[2] == f"{T0 + 1:.3f},{T0 + 2:.3f},0,0,0,5,0,0,,,,0,0,0,0"
 
 
 def test_old_seconds_are_kept_with_less_detail() -> None:

@@ -1,0 +1,73 @@
+"""How well an open loop kept its schedule in a window: what was due, what was dropped, how late the rest was sent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from controller.figures.histogram import Histogram
+from controller.figures.population import Population
+from controller.figures.statistics import decimal_fraction, nearest_rank
+from controller.orders import ArrivalCell
+from controller.plans.arrivals import Arrivals, Process
+from exporters.names.loadgen import NO_LEASE, NO_SLOT
+
+
+@dataclass(frozen=True, slots=True)
+class Punctuality:
+    """`asked` arrivals a second, by which process, with how many slots; `due` came, some were dropped (by reason).
+
+    `lateness_p50`, `lateness_p99` and `lateness_max` are seconds between the intended and the actual send of those that
+    were sent, None where nothing was.
+    """
+
+    asked: float
+    process: Process
+    max_in_flight: int
+    due: int
+    dropped: dict[str, int]
+    lateness_p50: float | None
+    lateness_p99: float | None
+    lateness_max: float | None
+
+    @property
+    def sent(self) -> int:
+        """Arrivals that were sent."""
+        return self.due - sum(self.dropped.values())
+
+    @property
+    def no_slot(self) -> float:
+        """Share of arrivals that found as many requests under way as are allowed."""
+        return self.dropped.get(NO_SLOT, 0) / self.due if self.due else 0.0
+
+    @property
+    def no_lease(self) -> float:
+        """Share of arrivals for which there was no right to send."""
+        return self.dropped.get(NO_LEASE, 0) / self.due if self.due else 0.0
+
+
+@dataclass(slots=True)
+class ArrivalCount:
+    """What was due in one slot, inside or outside its window, as it comes in."""
+
+    due: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    lateness: Histogram = field(default_factory=Histogram)
+
+    def add(self, cell: ArrivalCell) -> None:
+        """Take in an interval's."""
+        self.due += cell.due
+        self.dropped.update(cell.dropped)
+        self.lateness.add(cell.lateness, cell.lateness_sum_us)
+
+    def punctuality(self, asked: Arrivals) -> Punctuality:
+        """Held against what was asked at the slot's end, where its window is."""
+        found = [quantile_seconds(self.lateness, p) for p in (0.5, 0.99, 1.0)]
+        dropped = {reason: number for reason, number in sorted(self.dropped.items()) if number}
+        return Punctuality(asked.end, asked.process, asked.max_in_flight, self.due, dropped, *found)
+
+
+def quantile_seconds(histogram: Histogram, p: float) -> float | None:
+    """The nearest-rank quantile of counted facts; None when there are none."""
+    population = Population(histogram, Histogram())
+    return population.value_seconds(nearest_rank(population.n, decimal_fraction(p))) if population.n else None
