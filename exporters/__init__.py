@@ -1,5 +1,14 @@
 """Exporters: what host, GPUs and load generator do, as Prometheus metrics; stand-alone, and importable anywhere.
 
-A scrape's way: `__main__.COLLECTORS` → `sampler.Sampler` (one thread a collector) → `source.Collector.sample` →
-`host/*.read_*` or `gpu.reader.GpuReader` → pure `families` → `page.families` from memory → `server`.
+A scrape's way: `options` → `collectors.collectors` → `sampler.Sampler` (one thread a collector) →
+`source.Collector.sample` → `host/*.read_*` or `gpu.reader.GpuReader` → pure `families` → `page.families` from memory →
+`text.render` → `server`.
+
+As a library, in any program:
+
+    from exporters import page, text
+    from exporters.host.collector import host_collector
+
+    collector = host_collector()
+    body, content_type = text.render((f for r in collector.sample() for f in r.families), accept="")
 """

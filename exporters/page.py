@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib import metadata
 
 from exporters import kernel
 from exporters.family import Family, Sample, many, single
@@ -42,7 +42,7 @@ def read_self(scrapes: int, scrape_seconds: float | None) -> SelfReading:
         started=_started(),
         scrapes=scrapes,
         scrape_seconds=scrape_seconds,
-        version=_version(),
+        version=version(),
         python=platform.python_version(),
     )
 
@@ -117,8 +117,9 @@ def _cost(own: SelfReading) -> tuple[Family, ...]:
 
 
 @cache
-def _version() -> str:
+def version() -> str:
+    """The version that is installed; `unknown` where none is."""
     try:
-        return version("stagelight")
-    except PackageNotFoundError:
+        return metadata.version("stagelight")
+    except metadata.PackageNotFoundError:
         return "unknown"

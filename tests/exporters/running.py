@@ -67,7 +67,7 @@ def an_exporter(*arguments: str, environment: Mapping[str, str] | None = None) -
     try:
         readable, _, _ = select.select([process.stdout], [], [], 20)
         line = process.stdout.readline() if readable else ""
-        assert line.startswith("ready http://127.0.0.1:"), f"the exporter said {line!r}"
+        assert line.startswith(("ready http://127.0.0.1:", "ready https://127.0.0.1:")), f"the exporter said {line!r}"
         yield Exporter(process, line.split()[1].removesuffix("/metrics"))
     finally:
         if process.poll() is None:

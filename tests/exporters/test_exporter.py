@@ -87,7 +87,7 @@ def test_a_port_in_use_is_one_clear_sentence() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["disk"], "there is no collector 'disk'; there are: host, gpu"),
+        (["disk"], "there is no collector 'disk'; there are: host, gpu, loadgen"),
         (["--listen", "9692"], "'9692' is not HOST:PORT, such as 127.0.0.1:9692"),
         (["--listen", "127.0.0.1:70000"], "'127.0.0.1:70000' is not HOST:PORT, such as 127.0.0.1:9692"),
         (["--interval", "1"], "'1' is not a time of at least 10ms, such as 500ms or 1s"),
