@@ -20,7 +20,8 @@ def resolve(host: str, port: int) -> Sequence[str]:
 
 def refusal(target: Target, allow: Sequence[str], resolver: Resolver = resolve) -> str | None:
     """Why nothing may be sent to the target, or None. Looks at every address of every host that the target names."""
-    named = {"rest": target.rest, "metrics": target.metrics, "grpc": f"//{target.grpc}" if target.grpc else None}
+    rest = None if target.rest.startswith("unix:") else target.rest  # a socket is on this machine
+    named = {"rest": rest, "metrics": target.metrics, "grpc": f"//{target.grpc}" if target.grpc else None}
     for key, url in named.items():
         if url is not None and (sentence := refused(f"target.{key}", url, allow, resolver)) is not None:
             return sentence

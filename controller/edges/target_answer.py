@@ -16,6 +16,7 @@ class Wanted:
     fields: Sequence[str]
     per_row: str | None = None
     rows: int = 1
+    status: Sequence[int] = (200,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Looked:
 
 def look(status: int, content: bytes, wanted: Wanted) -> Looked:
     """Judge one answer."""
-    if status != 200:
+    if status not in wanted.status:
         return Looked(wrong=f"{status} {reason(content)}".rstrip())
     if not wanted.fields:
         return Looked()

@@ -11,6 +11,8 @@ import requests
 from urllib3.exceptions import HTTPError, ReadTimeoutError
 
 from controller.edges.http_cause import cause, root
+from controller.edges.unix_http import UnixAdapter
+from controller.plans.plan import Target
 
 CONNECT_SECONDS = 2.0
 ANSWER_BYTES = 64 * 2**20
@@ -38,19 +40,27 @@ class NoAnswerError(Exception):
 class Caller:
     """Calls over kept connections, as the generator makes them; no proxy, no redirects."""
 
-    def __init__(self, headers: Mapping[str, str]) -> None:
-        """`headers` go with every call."""
+    def __init__(self, headers: Mapping[str, str], target: Target | None = None) -> None:
+        """`headers` go with every call; over TLS or a Unix socket as the target says."""
         self._session = requests.Session()
         self._session.trust_env = False
         self._session.headers.update(headers)
+        if target is not None and target.rest.startswith("unix://"):
+            self._session.mount("http://", UnixAdapter(target.rest.removeprefix("unix://")))
+        if target is not None and target.tls is not None:
+            tls = target.tls
+            self._session.verify = tls.verify if tls.ca_file is None or not tls.verify else str(tls.ca_file)
+            if tls.client_cert is not None:
+                cert = str(tls.client_cert)
+                self._session.cert = cert if tls.client_key is None else (cert, str(tls.client_key))
 
     def get(self, url: str, seconds: float = 5.0) -> Answer:
         """Raises `NoAnswerError`."""
         return self._call("GET", url, None, seconds)
 
-    def post(self, url: str, body: bytes, seconds: float) -> Answer:
+    def send(self, method: str, url: str, body: bytes, headers: Mapping[str, str], seconds: float) -> Answer:
         """Raises `NoAnswerError`."""
-        return self._call("POST", url, body, seconds)
+        return self._call(method, url, body or None, seconds, headers)
 
     def __enter__(self) -> Caller:
         """For `with`."""
@@ -60,8 +70,10 @@ class Caller:
         """Close every connection."""
         self._session.close()
 
-    def _call(self, method: str, url: str, body: bytes | None, seconds: float) -> Answer:
-        headers = {"Content-Type": "application/json"} if body is not None else {}
+    def _call(
+        self, method: str, url: str, body: bytes | None, seconds: float, more: Mapping[str, str] | None = None
+    ) -> Answer:
+        headers = ({"Content-Type": "application/json"} if body is not None else {}) | dict(more or {})
         headers = {name: value for name, value in headers.items() if name not in self._session.headers}
         begun = time.perf_counter()
         limits = (CONNECT_SECONDS, seconds)

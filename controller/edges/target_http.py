@@ -12,9 +12,9 @@ from controller.edges.target_call import Caller, NoAnswerError
 from controller.edges.target_locustfile import locustfile_finding
 from controller.edges.target_metrics import metrics_finding
 from controller.edges.target_model import identity, state_finding
-from controller.edges.target_signature import signature_finding
+from controller.edges.target_signature import asked_inputs, signature_finding
 from controller.edges.target_trial import Trial
-from controller.generator.http_request import SpecError, address
+from controller.generator.http_request import SpecError, address, base_url
 from controller.plans.header_text import resolve_headers
 from controller.plans.plan import Plan
 from controller.ports import Finding
@@ -40,11 +40,11 @@ class TargetHttp:
         """What the target says of itself; `unknown` with the reason where it cannot be asked."""
         if (why := refusal(plan.target, self.allow, self.resolver)) is not None:
             return {"unknown": why}
-        with Caller({}) as caller:
+        with Caller({}, plan.target) as caller:
             if plan.target.kind == "tfserving":
                 return identity(plan, caller)
             try:
-                answer = caller.get(plan.target.rest + (plan.target.health or "/"))
+                answer = caller.get(base_url(plan.target) + (plan.target.health or "/"))
             except NoAnswerError as error:
                 return {"unknown": str(error)}
             return {"server": answer.headers.get("Server")}
@@ -59,7 +59,7 @@ class TargetHttp:
         except (SpecError, ValueError) as error:
             yield Finding("address", False, str(error))
             return
-        with Caller({}) as asking, Caller(headers) as sending:
+        with Caller({}, plan.target) as asking, Caller(headers, plan.target) as sending:
             if plan.target.kind == "tfserving":
                 yield state_finding(plan, asking)
                 if plan.workload.locustfile is None:
@@ -68,17 +68,26 @@ class TargetHttp:
                 yield _health(plan, asking)
             own = plan.workload.locustfile
             if own is None:
-                yield from Trial(plan, sending).findings()
+                yield from _trial(plan, asking, sending)
             else:
                 yield locustfile_finding(plan, own, self.allow, self.resolver)
             yield metrics_finding(plan.target, asking)
+
+
+def _trial(plan: Plan, asking: Caller, sending: Caller) -> Iterator[Finding]:
+    try:
+        inputs = asked_inputs(plan, asking) if plan.workload.payloads.from_model else ()
+    except ValueError as error:
+        yield Finding("payload", False, str(error))
+        return
+    yield from Trial(plan, sending, inputs).findings()
 
 
 def _health(plan: Plan, caller: Caller) -> Finding:
     """Without a path of its own to ask, any answer shows that somebody is there."""
     target = plan.target
     try:
-        answer = caller.get(target.rest + (target.health or "/"))
+        answer = caller.get(base_url(target) + (target.health or "/"))
     except NoAnswerError as error:
         return Finding("health", False, str(error))
     if target.health is not None and answer.status != 200:

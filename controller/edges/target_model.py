@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from controller.edges.target_answer import reason
 from controller.edges.target_call import Answer, Caller, NoAnswerError
+from controller.generator.http_request import base_url
 from controller.plans.plan import Plan
 from controller.ports import Finding
 
@@ -89,7 +90,7 @@ def _wanted(plan: Plan, found: Sequence[ModelVersion]) -> Finding:
 
 def _url(plan: Plan) -> str:
     """The status address of the model as a whole: asked with a version, the server would not tell which it has."""
-    return f"{plan.target.rest}/v1/models/{quote(plan.target.model or '', safe='')}"
+    return f"{base_url(plan.target)}/v1/models/{quote(plan.target.model or '', safe='')}"
 
 
 def _trouble(status: Mapping[str, Any]) -> str:

@@ -10,10 +10,9 @@ import numpy as np
 
 from controller.edges.target_call import Caller, NoAnswerError
 from controller.edges.target_trial import predict_url
+from controller.plans.model_inputs import DEFAULT_SIGNATURE, ModelInput, model_inputs
 from controller.plans.plan import Payloads, Plan
 from controller.ports import Finding
-
-DEFAULT_SIGNATURE = "serving_default"
 
 Shape = tuple[int, ...]
 
@@ -38,6 +37,15 @@ def signature_finding(plan: Plan, caller: Caller) -> Finding:
         why = f"signature {wanted} takes {takes}, an instance of the payload is {_written(given)}"
         return Finding("signature", False, f"{why}; correct the payload or the signature")
     return Finding("signature", True, f"signature {wanted} takes {takes}")
+
+
+def asked_inputs(plan: Plan, caller: Caller) -> tuple[ModelInput, ...]:
+    """What the model's signature takes. Raises `ValueError` with the reason why it is not known."""
+    try:
+        answer = caller.get(predict_url(plan).removesuffix(":predict") + "/metadata")
+        return model_inputs(json.loads(answer.content), plan.workload.signature)
+    except (NoAnswerError, ValueError) as error:
+        raise ValueError(f"no payloads can be made from the model's signature: {error}") from error
 
 
 def instance_shape(payloads: Payloads) -> Shape | None:

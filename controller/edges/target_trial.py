@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from controller.edges.target_answer import Wanted, look
-from controller.edges.target_call import Caller, NoAnswerError
-from controller.generator.http_request import path, required_fields
-from controller.plans.payloads import PayloadError, bodies, exemplars
+from controller.edges.target_call import Answer, Caller, NoAnswerError
+from controller.generator.http_request import base_url, path, required_fields
+from controller.plans.model_inputs import ModelInput
+from controller.plans.payloads import Body, PayloadError, exemplars, request_bodies
 from controller.plans.plan import Plan
 from controller.ports import Finding
 
@@ -30,13 +31,14 @@ class Trial:
 
     plan: Plan
     caller: Caller
+    inputs: Sequence[ModelInput] = ()  # the model's, where payloads are made from them
 
     def findings(self) -> Iterator[Finding]:
         """First one request a kind, each with its finding; then, if they were fit, the trial's."""
         workload, kind = self.plan.workload, self.plan.target.kind
         try:
-            firsts = exemplars(workload, kind)
-            more = bodies(workload, kind, most=TRIAL_REQUESTS)
+            firsts = exemplars(workload, kind, self.inputs)
+            more = list(request_bodies(workload, kind, most=TRIAL_REQUESTS, inputs=self.inputs))
         except (PayloadError, OSError) as error:
             yield Finding("payload", False, str(error))
             return
@@ -50,9 +52,9 @@ class Trial:
         if fit:
             yield self._trial([more[number % len(more)] for number in range(TRIAL_REQUESTS)])
 
-    def _first(self, body: bytes, what: str, limit: float) -> Finding:
+    def _first(self, body: Body, what: str, limit: float) -> Finding:
         try:
-            answer = self.caller.post(predict_url(self.plan), body, limit)
+            answer = self._send(body, limit)
         except NoAnswerError as error:
             return Finding("payload", False, f"{what}: {error}")
         looked = look(answer.status, answer.content, self._wanted)
@@ -63,9 +65,18 @@ class Trial:
             return Finding("payload", True, f"{slow}; begin with a warm-up stage", warning=True)
         if looked.odd is not None:
             return Finding("payload", True, f"{what} was answered, but {looked.odd}", warning=True)
-        return Finding("payload", True, f"{what} of {len(body)} bytes was answered in {answer.seconds * 1e3:.1f} ms")
+        took = f"{len(body.content)} bytes was answered in {answer.seconds * 1e3:.1f} ms"
+        return Finding("payload", True, f"{what} of {took}")
 
-    def _trial(self, sent: Sequence[bytes]) -> Finding:
+    def _send(self, body: Body, limit: float) -> Answer:
+        plan, recorded = self.plan, body.recorded
+        if recorded is None:
+            return self.caller.send(plan.workload.method, predict_url(plan), body.content, {}, limit)
+        prefix = urlsplit(base_url(plan.target)).path.rstrip("/")
+        url = _url(plan, prefix + recorded.path)
+        return self.caller.send(recorded.method, url, body.content, dict(recorded.headers), limit)
+
+    def _trial(self, sent: Sequence[Body]) -> Finding:
         seconds: list[float] = []
         failed: list[str] = []
         begun = time.monotonic()
@@ -73,7 +84,7 @@ class Trial:
             if time.monotonic() - begun > TRIAL_SECONDS:
                 break
             try:
-                answer = self.caller.post(predict_url(self.plan), body, self._timeout)
+                answer = self._send(body, self._timeout)
             except NoAnswerError as error:
                 failed.append(str(error))
                 continue
@@ -92,7 +103,7 @@ class Trial:
     def _wanted(self) -> Wanted:
         target, workload = self.plan.target, self.plan.workload
         per_row = "predictions" if target.kind == "tfserving" and workload.form == "row" else None
-        return Wanted(required_fields(target, workload), per_row, workload.payloads.rows)
+        return Wanted(required_fields(target, workload), per_row, workload.payloads.rows, workload.status)
 
     def _remedy(self, status: int) -> str:
         if status == 404:
@@ -104,8 +115,12 @@ class Trial:
 
 def predict_url(plan: Plan) -> str:
     """Where the generator will post to."""
-    parts = urlsplit(plan.target.rest)
-    return f"{parts.scheme}://{parts.netloc}{path(plan.target, plan.workload)}"
+    return _url(plan, path(plan.target, plan.workload))
+
+
+def _url(plan: Plan, own: str) -> str:
+    parts = urlsplit(base_url(plan.target))
+    return f"{parts.scheme}://{parts.netloc}{own}"
 
 
 def _summary(seconds: Sequence[float], failed: Sequence[str]) -> Finding:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
 from controller.generator_spec import GeneratorSpec
-from controller.plans.payloads import bodies
+from controller.plans.header_text import resolve_headers
+from controller.plans.model_inputs import ModelInput
+from controller.plans.payloads import Body, request_bodies
 from controller.plans.plan import Target, Workload
+from controller.plans.workload import BODILESS
 
 DEFAULT_FIELDS = {"row": ("predictions",), "column": ("outputs",)}
 """What TF Serving's answer to each form carries."""
+
+OURS = ("content-length", "transfer-encoding", "connection", "expect")
 
 
 class SpecError(ValueError):
@@ -19,24 +25,50 @@ class SpecError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class FastRequest:
+    """A request in the parts that the client of FastHttpUser wants."""
+
+    method: str
+    url: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Address:
-    """Where requests go: host as in the URL, port."""
+    """Where requests go: host as in the URL and port, or the path of a Unix socket."""
 
     host: str
     port: int
+    socket: str | None = None
+    secure: bool = False
+
+    @property
+    def authority(self) -> str:
+        """What the header Host says."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == (443 if self.secure else 80) else f"{host}:{self.port}"
 
 
 def address(target: Target) -> Address:
-    """Host and port of the target's REST interface. Raises `SpecError`."""
+    """Where the target's REST interface is. Raises `SpecError`."""
     url = urlsplit(target.rest)
-    if url.scheme != "http" or not url.hostname:
-        raise SpecError(f"could not use the target {target.rest}: the generator speaks plain http:// only")
-    return Address(url.hostname, url.port or 80)
+    if url.scheme == "unix":
+        return Address("localhost", 80, socket=url.path)
+    if url.scheme not in ("http", "https") or not url.hostname:
+        raise SpecError(f"could not use the target {target.rest}: it has to begin with http://, https:// or unix://")
+    secure = url.scheme == "https"
+    return Address(url.hostname, url.port or (443 if secure else 80), secure=secure)
+
+
+def base_url(target: Target) -> str:
+    """What paths are added to, as a URL that any client takes; over a Unix socket its host means nothing."""
+    return "http://localhost" if target.rest.startswith("unix:") else target.rest
 
 
 def path(target: Target, workload: Workload) -> str:
-    """The path that requests are posted to. Raises `SpecError`."""
-    prefix = urlsplit(target.rest).path.rstrip("/")
+    """The path that requests are sent to. Raises `SpecError`."""
+    prefix = "" if target.rest.startswith("unix:") else urlsplit(target.rest).path.rstrip("/")
     match target.kind:
         case "tfserving":
             if target.model is None:
@@ -53,12 +85,23 @@ def _which(target: Target) -> str:
     return "" if target.label is None else f"/labels/{quote(target.label, safe='')}"
 
 
-def requests(spec: GeneratorSpec, part: int) -> list[bytes]:
-    """All requests of worker `part`, in sending order. Raises `SpecError` and `PayloadError`."""
-    target, workload = spec.target, spec.workload
-    head = _head(address(target), path(target, workload), workload.headers)
-    encoded = bodies(workload, target.kind, part=part, parts=spec.workers)
-    return [b"%sContent-Length: %d\r\n\r\n%s" % (head, len(body), body) for body in encoded]
+def requests(spec: GeneratorSpec, part: int, inputs: Sequence[ModelInput] = ()) -> list[bytes]:
+    """All requests of worker `part`, in sending order; `inputs` are the model's, where payloads are made from them.
+
+    Raises `SpecError` and `PayloadError`.
+    """
+    where = address(spec.target)
+    return [_raw(where, *request) for request in _parts(spec, part, inputs)]
+
+
+def fast_requests(spec: GeneratorSpec, part: int, inputs: Sequence[ModelInput] = ()) -> list[FastRequest]:
+    """The same for the client of FastHttpUser."""
+    where = address(spec.target)
+    base = f"{'https' if where.secure else 'http'}://{where.authority}"
+    return [
+        FastRequest(method, base + target, tuple(fields), body)
+        for method, target, fields, body in _parts(spec, part, inputs)
+    ]
 
 
 def required_fields(target: Target, workload: Workload) -> tuple[str, ...]:
@@ -68,18 +111,45 @@ def required_fields(target: Target, workload: Workload) -> tuple[str, ...]:
     return DEFAULT_FIELDS[workload.form]
 
 
-def _head(where: Address, target_path: str, headers: Iterable[tuple[str, str]]) -> bytes:
-    host = f"[{where.host}]" if ":" in where.host else where.host
-    fields = {"host": ("Host", host if where.port == 80 else f"{host}:{where.port}")}
-    fields["content-type"] = ("Content-Type", "application/json")
-    for name, value in headers:
-        if name.lower() in ("content-length", "transfer-encoding"):
+Parts = tuple[str, str, list[tuple[str, str]], bytes]
+"""Method, path, headers, body."""
+
+
+def _parts(spec: GeneratorSpec, part: int, inputs: Sequence[ModelInput]) -> Iterator[Parts]:
+    target, workload = spec.target, spec.workload
+    try:
+        headers = resolve_headers(workload.headers, os.environ)
+    except ValueError as error:
+        raise SpecError(f"could not build requests: {error}") from error
+    own = path(target, workload)
+    for body in request_bodies(workload, target.kind, part=part, parts=spec.workers, inputs=inputs):
+        yield _one(target, own, workload.method, headers, body)
+
+
+def _one(target: Target, own: str, method: str, headers: Iterable[tuple[str, str]], body: Body) -> Parts:
+    fields: dict[str, tuple[str, str]] = {}
+    recorded = body.recorded
+    if body.content:
+        fields["content-type"] = ("Content-Type", "application/json")
+    for name, value in (*headers, *(recorded.headers if recorded else ())):
+        if name.lower() in OURS and recorded is None:
             raise SpecError(f"could not send the header {name}: the generator sets it itself; remove it")
-        fields[name.lower()] = (name, value)
-    lines = [f"POST {target_path} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.values())]
+        if name.lower() not in (*OURS, "host"):
+            fields[name.lower()] = (name, value)
+    if recorded is None:
+        return method, own, list(fields.values()), body.content
+    prefix = "" if target.rest.startswith("unix:") else urlsplit(target.rest).path.rstrip("/")
+    return recorded.method, prefix + recorded.path, list(fields.values()), body.content
+
+
+def _raw(where: Address, method: str, target_path: str, fields: Iterable[tuple[str, str]], body: bytes) -> bytes:
+    lines = [f"{method} {target_path} HTTP/1.1", f"Host: {where.authority}"]
+    lines += [f"{name}: {value}" for name, value in fields]
+    if body or method not in BODILESS:
+        lines.append(f"Content-Length: {len(body)}")
     if any("\r" in line or "\n" in line for line in lines):
         raise SpecError("could not build requests: a header or the path holds a line break; remove it")
     try:
-        return "\r\n".join(lines).encode("latin-1") + b"\r\n"
+        return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body
     except UnicodeEncodeError as error:
         raise SpecError(f"could not build requests: a header or the path is not Latin-1: {error}") from error

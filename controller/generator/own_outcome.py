@@ -19,7 +19,7 @@ from geventhttpclient.response import HTTPConnectionClosed, HTTPParseError
 from locust.exception import CatchResponseError, LocustError
 
 from controller.generator import ledger
-from controller.generator.answers import GENERATOR_ERRNOS
+from controller.generator.failures import GENERATOR_ERRNOS
 
 DEEPEST = 12
 """Errors of a chain that are looked at."""

@@ -16,11 +16,12 @@ log = logging.getLogger(__name__)
 class Reasons:
     """Failures of one process by reason."""
 
-    __slots__ = ("counts",)
+    __slots__ = ("counts", "retries")
 
     def __init__(self) -> None:
         """Nothing failed yet."""
         self.counts: Counter[str] = Counter()
+        self.retries = 0  # attempts beyond the first of a request
 
     def note(self, outcome: int, error: BaseException) -> None:
         """Count one failure that ended in `outcome`."""
@@ -32,7 +33,13 @@ class Reasons:
                 log.warning("a request failed for the first time with %s", reason)
         self.counts[reason] += 1
 
+    def retried(self) -> None:
+        """Count one further attempt of a request that failed."""
+        self.retries += 1
+
     def log_totals(self) -> None:
         """One line for every reason, most frequent first."""
         for reason, number in self.counts.most_common():
             log.warning("%d requests failed with %s", number, reason)
+        if self.retries:
+            log.warning("%d further attempts were made of requests that had failed", self.retries)

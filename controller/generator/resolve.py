@@ -14,6 +14,8 @@ PROBE_SECONDS = 1.0
 def resolve(where: Address) -> tuple[int, Any]:
     """Family and socket address: the first one that accepts a connection, or the first one when none does now (a
     name often stands for an IPv6 and an IPv4 address, with a server on one of them). Raises `SpecError`."""
+    if where.socket is not None:
+        return socket.AF_UNIX, where.socket
     try:
         found = socket.getaddrinfo(where.host, where.port, type=socket.SOCK_STREAM)
     except OSError as error:

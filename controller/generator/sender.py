@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from enum import Enum, auto
+from typing import Any
 
 from gevent import GreenletExit, Timeout
 
-from controller.generator.answers import outcome_of
-from controller.generator.connection import Connection
-from controller.generator.ledger import GENERATOR_ERROR, Account
+from controller.generator.answer import BadAnswerError
+from controller.generator.client import Reply
+from controller.generator.failures import outcome_of
+from controller.generator.ledger import DEGRADED, GENERATOR_ERROR, OK, Account
 from controller.generator.work import Work
 
 
@@ -29,7 +31,7 @@ class Sender:
     def __init__(self, work: Work) -> None:
         """Nothing is connected yet."""
         self._work = work
-        self.connection = Connection(work.family, work.sockaddr)
+        self.connection = work.client()
 
     def send(self, intended: Account | None = None, due: float | None = None) -> Sent:
         """One request, whatever happens to it, on the account `intended` or on that of the order in effect.
@@ -40,20 +42,18 @@ class Sender:
         work, connection = self._work, self.connection
         account, on = None, intended or work.ledger.current
         request = next(work.requests)
-        timeout = Timeout.start_new(work.timeout)
         began = time.perf_counter()
         late = None if due is None else max(round((began - due) * 1e6), 0)
         try:
-            connection.open()
+            connection.open(began)
             if not work.gate.is_open():  # it ran out while connecting: nothing has left
                 return Sent.HELD
             account = self._begin(intended, late)
-            answer = connection.exchange(request)
+            reply = self._insist(request, began) if work.retries else connection.exchange(request)
             us = round((time.perf_counter() - began) * 1e6)
-            outcome = work.check.outcome(answer.status, answer.body)
+            outcome = work.check.outcome(request, reply)
         except BaseException as error:
             us = round((time.perf_counter() - began) * 1e6)
-            timeout.close()
             connection.close()
             if isinstance(error, Exception | Timeout):
                 return self._failed(account, on, error, us, late)
@@ -64,8 +64,22 @@ class Sender:
         else:
             work.ledger.end(account, outcome, us, late)
             return Sent.ENDED
-        finally:
-            timeout.close()
+
+    def _insist(self, request: Any, began: float) -> Reply:
+        """Try again what failed, inside the same timeout, and count each further attempt."""
+        work, connection = self._work, self.connection
+        for _ in range(work.retries):
+            try:
+                reply = connection.exchange(request)
+                if work.check.outcome(request, reply) in (OK, DEGRADED):
+                    return reply
+            except TimeoutError:
+                raise
+            except (OSError, BadAnswerError):
+                connection.close()
+            work.reasons.retried()
+            connection.open(began)
+        return connection.exchange(request)
 
     def _begin(self, on: Account | None, late: int | None) -> Account:
         account = self._work.ledger.begin(on)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gc
-import itertools
 import logging
 import os
-import random
 import time
 from dataclasses import asdict
 from typing import Any, Protocol
@@ -17,18 +15,16 @@ from locust.env import Environment
 from locust.exception import RPCError
 
 from controller.generator import wire
-from controller.generator.answers import AnswerCheck
 from controller.generator.crowd import Crowd
 from controller.generator.dispatcher import Dispatcher
-from controller.generator.http_request import SpecError, address, requests, required_fields
+from controller.generator.http_request import SpecError
 from controller.generator.lease import Gate
 from controller.generator.ledger import Ledger, RawArrivals, RawCell
 from controller.generator.loops import Loops
+from controller.generator.preparing import prepare
 from controller.generator.pulse import Pulse
 from controller.generator.reasons import Reasons
-from controller.generator.resolve import resolve
 from controller.generator.user import ClosedLoopUser
-from controller.generator.work import Work
 from controller.generator_spec import GeneratorSpec
 from controller.plans.payloads import PayloadError
 from exporters.names.loadgen import OUTCOMES
@@ -40,25 +36,6 @@ WATCH_PERIOD = 0.25
 """How often the worker looks whether it has been left alone, seconds."""
 
 log = logging.getLogger(__name__)
-
-
-def prepare(spec: GeneratorSpec, part: int) -> Work:
-    """Everything that is needed to send: requests encoded, name resolved. Raises `SpecError`, `PayloadError`."""
-    workload = spec.workload
-    family, sockaddr = resolve(address(spec.target))
-    return Work(
-        requests=itertools.cycle(requests(spec, part)),
-        family=family,
-        sockaddr=sockaddr,
-        timeout=workload.timeout.total_seconds(),
-        think=(workload.think_time[0].total_seconds(), workload.think_time[1].total_seconds()),
-        check=AnswerCheck(required_fields(spec.target, workload)),
-        gate=Gate(),
-        ledger=Ledger(),
-        reasons=Reasons(),
-        random=random.Random(f"{workload.payloads.seed}/{part}"),  # noqa: S311 - repeatable think times, no secret
-        pacing=workload.pacing.total_seconds() if workload.pacing else 0.0,
-    )
 
 
 class Books(Protocol):

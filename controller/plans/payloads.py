@@ -1,102 +1,91 @@
 """The bytes of the requests that a workload sends: instances from a file or at random, grouped and encoded as JSON.
 
 Deterministic: the same workload gives the same bodies in the same order on every machine, and the parts of several
-workers together are exactly the whole pool.
+workers together are exactly the whole pool, as long as it fits: of a pool whose bodies would take more than
+`POOL_LIMIT_BYTES` in a process, each part is a sample, evenly spread over the pool and the same for the same seed.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
+import logging
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
+from controller.plans.model_inputs import ModelInput
 from controller.plans.plan import Payloads, Workload
+from controller.plans.pools import Array, PayloadError, Pool, pool_of
+from controller.plans.recorded import Recorded
+
+__all__ = ["Body", "PayloadError", "bodies", "digest", "encode", "exemplars", "order_of", "request_bodies", "size_of"]
 
 TargetKind = Literal["tfserving", "http"]
 
-POOL_LIMIT_BYTES = 512 * 1024 * 1024
-"""A generator process keeps its bodies in memory; a pool that would not fit beside it is refused."""
+POOL_LIMIT_BYTES = 64 * 1024 * 1024
+"""A generator process keeps its bodies in memory, and it is to stay small."""
 
 MOST_KINDS = 8
 """Structures of instance that `exemplars` looks for; a file with more is not a list of like instances."""
 
-
-class PayloadError(ValueError):
-    """The payload source cannot be used; the message names the file, the place and the remedy."""
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _Array:
-    """Instances along the first axis of an array."""
+class Body:
+    """A request's body, and the recorded request that it came from."""
 
-    values: np.ndarray[Any, Any]
-
-    def pick(self, indices: Sequence[int]) -> list[Any]:
-        return _plain(np.asarray(self.values[np.asarray(indices)]))
-
-    def structures(self) -> list[int]:
-        return [0]
-
-    def __len__(self) -> int:
-        return len(self.values)
+    content: bytes
+    recorded: Recorded | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    """Instances as JSON values, one from each line of a file."""
-
-    values: tuple[Any, ...]
-
-    def pick(self, indices: Sequence[int]) -> list[Any]:
-        return [self.values[index] for index in indices]
-
-    def structures(self) -> list[int]:
-        first: dict[str, int] = {}
-        for index, value in enumerate(self.values):
-            first.setdefault(_structure(value), index)
-        return list(first.values())
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-
-def bodies(
-    workload: Workload, kind: TargetKind, *, part: int = 0, parts: int = 1, most: int | None = None
-) -> list[bytes]:
-    """Request bodies of worker `part` of `parts`, in sending order, never empty. Raises `PayloadError`.
+def request_bodies(
+    workload: Workload,
+    kind: TargetKind,
+    *,
+    part: int = 0,
+    parts: int = 1,
+    most: int | None = None,
+    inputs: Sequence[ModelInput] = (),
+) -> Iterator[Body]:
+    """Request bodies of worker `part` of `parts`, in sending order, at least one. Raises `PayloadError`.
 
     Every body carries `rows` instances; the last one starts over at the pool's beginning to be full. With fewer bodies
-    than parts, parts share bodies. `most`: only the first ones.
+    than parts, parts share bodies. `most`: only the first ones. `inputs` are the model's, for `from_model`.
     """
     if not 0 <= part < parts:
         raise ValueError(f"part {part} is not one of {parts} parts")
-    pool = _pool(workload.payloads)
-    groups = list(_groups(pool, workload.payloads))
-    mine = (groups[part::parts] or [groups[part % len(groups)]])[:most]
-    encoded: list[bytes] = []
-    size = 0
+    pool = pool_of(workload.payloads, inputs)
+    groups = _groups(len(pool), workload.payloads)
+    mine = groups[part::parts] if part < len(groups) else groups[part % len(groups) :][:1]
+    mine = mine[:most] if most is not None else _sample(workload, kind, pool, mine)
     for group in mine:
-        encoded.append(encode(workload, kind, pool.pick(group)))
-        size += len(encoded[-1])
-        if size > POOL_LIMIT_BYTES:
-            raise PayloadError(
-                f"could not prepare {len(mine)} request bodies: they need more than {POOL_LIMIT_BYTES // 2**20} MiB in "
-                "one process; use fewer or smaller payloads, or more workers"
-            )
-    return encoded
+        yield _body(workload, kind, pool, group.tolist())
 
 
-def exemplars(workload: Workload, kind: TargetKind) -> list[bytes]:
+def bodies(
+    workload: Workload,
+    kind: TargetKind,
+    *,
+    part: int = 0,
+    parts: int = 1,
+    most: int | None = None,
+    inputs: Sequence[ModelInput] = (),
+) -> list[bytes]:
+    """The contents alone."""
+    found = request_bodies(workload, kind, part=part, parts=parts, most=most, inputs=inputs)
+    return [body.content for body in found]
+
+
+def exemplars(workload: Workload, kind: TargetKind, inputs: Sequence[ModelInput] = ()) -> list[Body]:
     """One body for every structure of instance in the pool (names, nesting and types of fields; at most eight)."""
-    pool = _pool(workload.payloads)
+    pool = pool_of(workload.payloads, inputs)
     firsts = pool.structures()[:MOST_KINDS]
-    return [encode(workload, kind, pool.pick([first] * workload.payloads.rows)) for first in firsts]
+    return [_body(workload, kind, pool, [first] * workload.payloads.rows) for first in firsts]
 
 
 def digest(workload: Workload, kind: TargetKind) -> str:
@@ -105,6 +94,17 @@ def digest(workload: Workload, kind: TargetKind) -> str:
     for body in bodies(workload, kind):
         found.update(len(body).to_bytes(8, "big") + body)
     return found.hexdigest()
+
+
+def size_of(payloads: Payloads) -> int:
+    """Instances in the pool. Raises `PayloadError`."""
+    return len(pool_of(payloads))
+
+
+def order_of(payloads: Payloads) -> list[int]:
+    """In which order the instances are sent, before they are divided among workers. Raises `PayloadError`."""
+    order: list[int] = _groups(size_of(payloads), payloads).ravel().tolist()
+    return order
 
 
 def encode(workload: Workload, kind: TargetKind, rows: Sequence[Any]) -> bytes:
@@ -119,7 +119,7 @@ def encode(workload: Workload, kind: TargetKind, rows: Sequence[Any]) -> bytes:
                 f"could not put {len(rows)} rows into one request: a line of {workload.payloads.jsonl} is a whole "
                 "request body for an http target; set rows to 1"
             )
-        return _json(rows[0], kind)
+        return _json(rows[0], workload, kind)
     body: dict[str, Any] = {}
     if workload.signature is not None and kind == "tfserving":
         body["signature_name"] = workload.signature
@@ -128,7 +128,23 @@ def encode(workload: Workload, kind: TargetKind, rows: Sequence[Any]) -> bytes:
             body["instances"] = list(rows)
         case "column":
             body["inputs"] = _columns(rows)
-    return _json(body, kind)
+    return _json(body, workload, kind)
+
+
+def _body(workload: Workload, kind: TargetKind, pool: Pool, group: Sequence[int]) -> Body:
+    payloads = workload.payloads
+    if payloads.body is not None:
+        return Body(payloads.body.encode())
+    rows = pool.pick(group)
+    if payloads.requests is not None:
+        return Body(rows[0].body, rows[0])
+    try:
+        return Body(encode(workload, kind, rows))
+    except PayloadError as error:
+        if isinstance(pool, Array) and pool.values.dtype.kind == "f" and not np.isfinite(pool.rows(group)).all():
+            bad = next(index for index in group if not np.isfinite(pool.rows([index])).all())
+            raise PayloadError(f"{error} (instance {bad + 1} of {payloads.npy or payloads.csv})") from error
+        raise
 
 
 def _columns(rows: Sequence[Any]) -> Any:
@@ -142,95 +158,33 @@ def _columns(rows: Sequence[Any]) -> Any:
     return {name: [row[name] for row in rows] for name in names}
 
 
-def _json(value: Any, kind: TargetKind) -> bytes:
+def _json(value: Any, workload: Workload, kind: TargetKind) -> bytes:
     try:
-        return json.dumps(value, separators=(",", ":"), allow_nan=kind == "tfserving").encode()
+        return json.dumps(value, separators=(",", ":"), allow_nan=kind == "tfserving" and workload.allow_nan).encode()
     except ValueError as error:
-        raise PayloadError(
-            "could not encode a payload: it holds NaN or Infinity, which only TF Serving accepts; clean the data"
-        ) from error
+        remedy = "clean the data" + (", or set allow_nan: true" if kind == "tfserving" else "")
+        raise PayloadError(f"could not encode a payload: it holds NaN or Infinity, no JSON; {remedy}") from error
 
 
-def _groups(pool: _Array | _Lines, payloads: Payloads) -> Iterator[list[int]]:
-    total, rows = len(pool), payloads.rows
-    order = np.arange(total)
+def _groups(total: int, payloads: Payloads) -> np.ndarray[Any, Any]:
+    """Indices of the instances of each request, one row a request."""
+    rows, order = payloads.rows, np.arange(total)
     if payloads.order == "shuffled":
         order = np.random.default_rng(payloads.seed).permutation(total)
-    for start in range(0, total, rows):
-        yield order.take(range(start, start + rows), mode="wrap").tolist()
+    return order.take(np.arange(math.ceil(total / rows) * rows), mode="wrap").reshape(-1, rows)
 
 
-def _pool(payloads: Payloads) -> _Array | _Lines:
-    pool: _Array | _Lines
-    if payloads.npy is not None:
-        pool = _Array(_npy(payloads.npy))
-    elif payloads.jsonl is not None:
-        pool = _Lines(tuple(_jsonl(payloads.jsonl)))
-    elif payloads.random_shape is not None:
-        shape = (payloads.count, *payloads.random_shape)
-        pool = _Array(np.random.default_rng(payloads.seed).random(shape, dtype=np.float32))
-    else:
-        raise PayloadError("the workload names no payloads: set one of npy, jsonl or random")
-    if len(pool) == 0:
-        raise PayloadError(f"could not use {payloads.npy or payloads.jsonl or 'random payloads'}: there is no instance")
-    return pool
-
-
-def _npy(path: Path) -> np.ndarray[Any, Any]:
-    try:
-        values = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise PayloadError(f"could not read payloads from {path}: {error}") from error
-    if not isinstance(values, np.ndarray) or values.ndim == 0 or not _readable(values.dtype):
+def _sample(workload: Workload, kind: TargetKind, pool: Pool, groups: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """As many groups as fit into memory, by the size of a few of them."""
+    few = groups[:: max(len(groups) // 16, 1)][:16]
+    largest = max(len(_body(workload, kind, pool, group.tolist()).content) for group in few)
+    fit = POOL_LIMIT_BYTES // max(largest, 1)
+    if fit == 0:
         raise PayloadError(
-            f"could not use {path}: it must hold an array of numbers or strings, instances along its first axis"
+            f"could not prepare requests: a body has {largest:,} bytes, and a process keeps {POOL_LIMIT_BYTES:,}; "
+            "use smaller payloads, or fewer rows"
         )
-    return values
-
-
-def _readable(dtype: np.dtype[Any]) -> bool:
-    return dtype.kind in "biuUS" or (dtype.kind == "f" and dtype.itemsize <= 8)
-
-
-def _jsonl(path: Path) -> Iterator[Any]:
-    try:
-        with path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                if not line.strip():
-                    continue
-                try:
-                    yield json.loads(line)
-                except ValueError as error:
-                    raise PayloadError(f"{path}:{number}: not a JSON value: {error}") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise PayloadError(f"could not read payloads from {path}: {error}") from error
-
-
-def _plain(values: np.ndarray[Any, Any]) -> list[Any]:
-    """Python values; half and single precision with their shortest digits, bytes in TF Serving's base64 form."""
-    if values.dtype.kind == "f" and values.dtype.itemsize < 8:
-        values = values.astype("U32").astype(np.float64)
-    if values.dtype.kind == "S":
-        return [_base64(item) for item in values.tolist()]
-    plain: list[Any] = values.tolist()
-    return plain
-
-
-def _base64(item: Any) -> Any:
-    if isinstance(item, list):
-        return [_base64(inner) for inner in item]
-    return {"b64": base64.b64encode(item).decode()}
-
-
-def _structure(value: Any) -> str:
-    match value:
-        case dict():
-            return "{" + ",".join(f"{name}:{_structure(value[name])}" for name in sorted(value)) + "}"
-        case list():
-            return f"[{len(value)}x{_structure(value[0])}]" if value else "[]"
-        case bool() | None:
-            return str(type(value).__name__)
-        case int() | float():
-            return "number"
-        case _:
-            return "text"
+    if len(groups) <= fit:
+        return groups
+    log.warning("the pool has %d requests, of which a sample of %d fits into memory", len(groups), fit)
+    return groups[np.linspace(0, len(groups) - 1, fit).astype(np.int64)]

@@ -98,7 +98,7 @@ WORKLOAD = Record(
         "think_time": Key(
             DurationOrPair(Duration(_ZERO, _MINUTES)), "A user's pause between requests, or [least, most] (0s)."
         ),
-        "pacing": Key(Duration(timedelta(milliseconds=1), _MINUTES), "A user's time from request to request, at least."),
+        "pacing": Key(Duration(timedelta(milliseconds=1), _MINUTES), "A user's time from request to request."),
         "connections": Key(Choice(("per_user", "shared")), "grpc: one connection a user, or one for all (per_user)."),
         "retries": Key(Whole(0, 10), "Further attempts of a failed request; each is counted (0)."),
         "status": Key(ListOf(Whole(200, 599), least=1, most=20), "Status codes of good answers ([200])."),

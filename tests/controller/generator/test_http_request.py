@@ -71,11 +71,14 @@ def test_a_name_is_resolved_to_the_address_that_answers() -> None:
         resolve(Address("no-such-host.invalid", 1))
 
 
-def test_only_plain_http_to_a_named_model_is_spoken() -> None:
+def test_http_is_spoken_plain_or_encrypted_or_over_a_socket() -> None:
     assert address(Target("http", "http://[::1]:90")) == Address("::1", 90)
     assert address(Target("http", "http://h")) == Address("h", 80)
-    with pytest.raises(SpecError, match="plain http"):
-        address(Target("http", "https://h"))
+    assert address(Target("http", "https://h")) == Address("h", 443, secure=True)
+    assert address(Target("http", "unix:///run/m.sock")) == Address("localhost", 80, socket="/run/m.sock")
+    assert resolve(address(Target("http", "unix:///run/m.sock"))) == (socket.AF_UNIX, "/run/m.sock")
+    with pytest.raises(SpecError, match="has to begin with"):
+        address(Target("http", "ftp://h"))
     with pytest.raises(SpecError, match="names none"):
         path(served(model=None), Workload(POOL))
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,6 +11,8 @@ import pytest
 from controller.plans import payloads
 from controller.plans.payloads import PayloadError, bodies, exemplars
 from controller.plans.plan import Payloads, Workload
+
+TARGETS: tuple[Literal["tfserving", "http"], ...] = ("tfserving", "http")
 
 
 def decoded(workload: Workload, kind: payloads.TargetKind = "tfserving", part: int = 0, parts: int = 1) -> list[Any]:
@@ -101,7 +104,7 @@ def test_a_line_is_the_whole_body_for_an_http_target(tmp_path: Path) -> None:
 
 def test_one_exemplar_for_every_structure(tmp_path: Path) -> None:
     workload = lines(tmp_path / "x.jsonl", {"a": [1, 2]}, {"a": [3, 4]}, {"a": [1]}, {"b": "t"}, {"a": None})
-    found = [json.loads(body)["instances"][0] for body in exemplars(workload, "tfserving")]
+    found = [json.loads(body.content)["instances"][0] for body in exemplars(workload, "tfserving")]
     assert found == [{"a": [1, 2]}, {"a": [1]}, {"b": "t"}, {"a": None}]
     assert len(exemplars(random_pool(), "tfserving")) == 1
 
@@ -129,9 +132,13 @@ def test_pickled_objects_are_never_loaded(tmp_path: Path) -> None:
         bodies(Workload(Payloads(npy=tmp_path / "x.npy")), "tfserving")
 
 
-def test_nan_is_for_tf_serving_only(tmp_path: Path) -> None:
+def test_nan_is_refused_unless_allowed_and_then_for_tf_serving_only(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.array([np.nan]))
     workload = Workload(Payloads(npy=tmp_path / "x.npy"))
-    assert bodies(workload, "tfserving") == [b'{"instances":[NaN]}']
+    for kind in TARGETS:
+        with pytest.raises(PayloadError, match=r"NaN.*instance 1 of .*x\.npy"):
+            bodies(workload, kind)
+    allowed = replace(workload, allow_nan=True)
+    assert bodies(allowed, "tfserving") == [b'{"instances":[NaN]}']
     with pytest.raises(PayloadError, match="NaN"):
-        bodies(workload, "http")
+        bodies(allowed, "http")

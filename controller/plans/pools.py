@@ -1,0 +1,237 @@
+"""Pools of instances: from arrays, lines of JSON, tables, recorded requests or a model's signature; picked by index.
+
+Nothing here holds a whole large file in memory: arrays are mapped, of lines only the places are kept.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from controller.plans.csv_rows import csv_rows
+from controller.plans.model_inputs import ModelInput, random_instances
+from controller.plans.plan import Payloads
+from controller.plans.recorded import Recorded, read_requests
+
+LOOKED_AT = 10_000
+"""Lines of a file that are looked at for different structures of instance."""
+
+
+class PayloadError(ValueError):
+    """The payload source cannot be used; the message names the file, the place and the remedy."""
+
+
+class Pool(Protocol):
+    """Instances by index."""
+
+    def pick(self, indices: Sequence[int]) -> list[Any]:
+        """These instances, as values that JSON knows."""
+        ...
+
+    def structures(self) -> list[int]:
+        """One index for every structure of instance."""
+        ...
+
+    def __len__(self) -> int:
+        """How many there are."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """Instances along the first axis of an array."""
+
+    values: np.ndarray[Any, Any]
+
+    def pick(self, indices: Sequence[int]) -> list[Any]:
+        """Half and single precision with their shortest digits, bytes in TF Serving's base64 form."""
+        return _plain(self.rows(indices))
+
+    def rows(self, indices: Sequence[int]) -> np.ndarray[Any, Any]:
+        """The same as an array."""
+        return np.asarray(self.values[np.asarray(indices)])
+
+    def structures(self) -> list[int]:
+        """All instances of an array are alike."""
+        return [0]
+
+    def __len__(self) -> int:
+        """Its first dimension."""
+        return len(self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Instances as JSON values, one from each line of a file that is not blank."""
+
+    path: Path
+    starts: array[int]  # the place of each instance in the file
+
+    def pick(self, indices: Sequence[int]) -> list[Any]:
+        """Read and parsed only now. Raises `PayloadError` with the number of a line that is not JSON."""
+        with self.path.open("rb") as file:
+            return [self._value(file, self.starts[index]) for index in indices]
+
+    def structures(self) -> list[int]:
+        """Names, nesting and types of fields, of the first ten thousand."""
+        first: dict[str, int] = {}
+        for index, value in enumerate(self.pick(range(min(len(self), LOOKED_AT)))):
+            first.setdefault(_structure(value), index)
+        return list(first.values())
+
+    def __len__(self) -> int:
+        """Lines that are not blank."""
+        return len(self.starts)
+
+    def _value(self, file: Any, start: int) -> Any:
+        file.seek(start)
+        line = file.readline()
+        try:
+            return json.loads(line)
+        except (ValueError, RecursionError) as error:
+            file.seek(0)
+            number = file.read(start).count(b"\n") + 1
+            raise PayloadError(f"{self.path}:{number}: not a JSON value: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Instances that are in memory already."""
+
+    values: Sequence[Any]
+
+    def pick(self, indices: Sequence[int]) -> list[Any]:
+        """As they are."""
+        return [self.values[index] for index in indices]
+
+    def structures(self) -> list[int]:
+        """They are alike: made by one rule, or each a whole request."""
+        return [0]
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.values)
+
+
+def pool_of(payloads: Payloads, inputs: Sequence[ModelInput] = ()) -> Pool:
+    """The instances that a plan names; `inputs` are the model's, for payloads made from its signature.
+
+    Raises `PayloadError`.
+    """
+    pool = _pool(payloads, inputs)
+    if len(pool) == 0:
+        source = payloads.npy or payloads.jsonl or payloads.csv or payloads.requests or "random payloads"
+        raise PayloadError(f"could not use {source}: there is no instance")
+    return pool
+
+
+def _pool(payloads: Payloads, inputs: Sequence[ModelInput]) -> Pool:
+    if payloads.npy is not None:
+        return Array(_npy(payloads.npy))
+    if payloads.jsonl is not None:
+        return _lines(payloads.jsonl)
+    if payloads.csv is not None:
+        return Array(_csv(payloads.csv))
+    if payloads.requests is not None:
+        return Values(_requests(payloads.requests))
+    if payloads.body is not None:
+        return Values([payloads.body])
+    if payloads.random_shape is not None:
+        shape = (payloads.count, *payloads.random_shape)
+        return Array(np.random.default_rng(payloads.seed).random(shape, dtype=np.float32))
+    if payloads.from_model:
+        if not inputs:
+            raise PayloadError("could not make payloads from the model's signature: it is not known")
+        try:
+            return Values(random_instances(inputs, payloads.count, payloads.seed))
+        except ValueError as error:
+            raise PayloadError(f"could not make payloads from the model's signature: {error}") from error
+    raise PayloadError("the workload names no payloads: set one of npy, jsonl, csv, requests, random or body")
+
+
+def _npy(path: Path) -> np.ndarray[Any, Any]:
+    try:
+        values = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise PayloadError(f"could not read payloads from {path}: {error}") from error
+    if not isinstance(values, np.ndarray) or values.ndim == 0 or not _readable(values.dtype):
+        raise PayloadError(
+            f"could not use {path}: it must hold an array of numbers or strings, instances along its first axis"
+        )
+    return values
+
+
+def _readable(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind in "biuUS" or (dtype.kind == "f" and dtype.itemsize <= 8)
+
+
+def _lines(path: Path) -> Lines:
+    starts = array("Q")
+    try:
+        with path.open("rb") as file:
+            place = 0
+            for line in file:
+                if line.strip():
+                    starts.append(place)
+                place += len(line)
+    except OSError as error:
+        raise PayloadError(f"could not read payloads from {path}: {error}") from error
+    return Lines(path, starts)
+
+
+def _csv(path: Path) -> np.ndarray[Any, Any]:
+    numbers, width = array("d"), 0
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in csv_rows(file):
+                width = len(row)
+                numbers.extend(row)
+    except ValueError as error:
+        raise PayloadError(f"could not use {path}: it {error.args[0]}") from error
+    except OSError as error:
+        raise PayloadError(f"could not read payloads from {path}: {error}") from error
+    return np.frombuffer(numbers, dtype=np.float64).reshape(-1, width) if width else np.zeros((0, 1))
+
+
+def _requests(path: Path) -> list[Recorded]:
+    try:
+        return list(islice(read_requests(path), 1_000_000))
+    except (OSError, ValueError) as error:
+        raise PayloadError(f"could not read recorded requests from {path}: {error}") from error
+
+
+def _plain(values: np.ndarray[Any, Any]) -> list[Any]:
+    if values.dtype.kind == "f" and values.dtype.itemsize < 8:
+        values = values.astype("U32").astype(np.float64)
+    if values.dtype.kind == "S":
+        return [_base64(item) for item in values.tolist()]
+    plain: list[Any] = values.tolist()
+    return plain
+
+
+def _base64(item: Any) -> Any:
+    if isinstance(item, list):
+        return [_base64(inner) for inner in item]
+    return {"b64": base64.b64encode(item).decode()}
+
+
+def _structure(value: Any) -> str:
+    match value:
+        case dict():
+            return "{" + ",".join(f"{name}:{_structure(value[name])}" for name in sorted(value)) + "}"
+        case list():
+            return f"[{len(value)}x{_structure(value[0])}]" if value else "[]"
+        case bool() | None:
+            return str(type(value).__name__)
+        case int() | float():
+            return "number"
+        case _:
+            return "text"
