@@ -18,6 +18,8 @@ from controller.ports import EdgeError
 TOOLS = Path("build/tools")
 NEWER = Path("build/tools-newer")
 NEWER_SUITE = "forky"
+SYSTEMD = Path("/run/systemd/system")
+ALERT_TEMPLATES = Path("/usr/share/prometheus/alertmanager/default.tmpl")
 BENCH = Path("build/tools-bench")
 
 
@@ -25,6 +27,7 @@ def main() -> int:
     """Fetch what is missing; never fails: each test says itself what it cannot do without."""
     if shutil.which("prometheus") is None or shutil.which("promtool") is None:
         _try(lambda: unpack(["prometheus"], TOOLS))
+    _alertmanager()
     if not (NEWER / "usr/bin/prometheus").exists():
         _try(lambda: unpack(["prometheus", "promtool"], NEWER, NEWER_SUITE))
     if not (NEWER / "usr/libexec/docker/cli-plugins/docker-compose").exists():
@@ -36,6 +39,17 @@ def main() -> int:
     if shutil.which("wrk") is None:
         _install("wrk")
     return 0
+
+
+def _alertmanager() -> None:
+    """Debian's Alertmanager reads its templates at a fixed place, so to run it has to be installed.
+
+    That starts a service where systemd runs: there it is only unpacked, for amtool, and who would run it is skipped.
+    """
+    if not ALERT_TEMPLATES.exists() and not SYSTEMD.exists():
+        _install("prometheus-alertmanager")
+    if shutil.which("amtool") is None and not (TOOLS / "usr/bin/amtool").exists():
+        _try(lambda: unpack(["prometheus-alertmanager"], TOOLS))
 
 
 def _try(fetch: Callable[[], object]) -> None:

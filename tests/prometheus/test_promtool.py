@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dashboards.catalog import BOARDS
 from tests.prometheus import binaries, files
 
 
@@ -67,7 +68,21 @@ def test_an_alert_has_a_severity_and_asks_whether_a_run_is_on(alert: str) -> Non
     rule = files.alerts()[alert]
     assert rule["labels"]["severity"] in {"critical", "warning"}
     assert {"summary", "description"} <= set(rule["annotations"])
-    assert "and on () (controller:loadtest_run_active:last5m == 1)" in rule["expr"]
+    asks = "and on () (controller:loadtest_run_active:last5m == 1)" in rule["expr"]
+    assert asks != (alert in WITHOUT_A_RUN), "either silent between runs, or listed with its reason"
+
+
+WITHOUT_A_RUN = {
+    "ScheduleMissed": "a missed run is not on",
+    "RunRefused": "a refused run is over before anything is scraped",
+}
+
+
+@pytest.mark.parametrize("alert", sorted(files.alerts()))
+def test_an_alert_links_a_board_that_exists(alert: str) -> None:
+    folder, _, uid = files.alerts()[alert]["annotations"]["dashboard"].rpartition("/")
+    assert folder == "/d"
+    assert uid in {board.uid for board in BOARDS}
 
 
 def _cases(kind: str) -> list[dict[str, Any]]:
