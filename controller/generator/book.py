@@ -36,6 +36,11 @@ class Book:
         return [member for member in self.members.values() if not member.gone]
 
     @property
+    def able(self) -> list[Member]:
+        """Workers that report, and so can take a share."""
+        return [member for member in self.members.values() if member.presence is Presence.UP]
+
+    @property
     def started(self) -> int:
         """Requests sent since the run began."""
         return sum(member.started for member in self.members.values())
@@ -47,8 +52,8 @@ class Book:
 
     @property
     def users(self) -> int:
-        """Users that run now."""
-        return sum(member.users for member in self.members.values())
+        """Users that are known to run now: those of a silent worker are not."""
+        return sum(member.users for member in self.able)
 
     def join(self, name: str, address: str, now: float) -> None:
         """A worker is ready. Members stay in the order of their names, so that a rising order only ever adds users."""
@@ -75,12 +80,12 @@ class Book:
         self.open.add(report.intended, report.arrivals)
         return faults
 
-    def silences(self, now: float) -> list[str]:
-        """Workers that have become silent since the last call, in sentences."""
+    def silences(self, now: float) -> list[Member]:
+        """Workers that have become silent since the last call."""
         fresh = [m for m in self.members.values() if m.presence is Presence.UP and m.age(now) > SILENT_SECONDS]
         for member in fresh:
             member.presence = Presence.SILENT
-        return [f"{member.name} has not reported for {member.age(now):.1f} s" for member in fresh]
+        return fresh
 
     def give_up(self, name: str, now: float) -> str:
         """A worker is dead: what it had in flight is counted as `generator_error`, with its time until now."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,9 @@ from gevent.event import AsyncResult
 
 from controller.generator import metrics, wire
 from controller.generator.acks import Acks
-from controller.generator.book import Book, shares
+from controller.generator.book import Book
+from controller.generator.division import Division
+from controller.generator.intervals import Intervals
 from controller.generator.lease import Lease
 from controller.generator.link import Link
 from controller.generator.members import Presence
@@ -31,9 +32,6 @@ from controller.orders import Lease as LeaseGrant
 JOIN_SECONDS = 60.0
 """How long workers may take to start and to encode their requests."""
 
-INTERVAL_DELAY = 0.2
-"""Workers report when the second changes; this much later the second is told to the controller."""
-
 LOOK_PERIOD = 0.1
 """How often lease and silence are looked at, seconds."""
 
@@ -42,9 +40,6 @@ LAST_WORDS_SECONDS = 3.0
 
 DRAIN_GRACE_SECONDS = 2.0
 """Longer than the drain's own timeout a worker's totals are not waited for."""
-
-CLOCK_STEP_SECONDS = 1.5
-"""An interval that would end this long before it starts means that somebody has set the clock."""
 
 UNREAD_SECONDS = 0.2
 """How long a dead worker's last messages may still be on their way."""
@@ -63,10 +58,11 @@ class Master:
         self._spec, self._runner, self._link, self._team = spec, runner, link, team
         self.book = Book()
         self._acks = Acks()
+        self._division = Division(self.book, self._tell)
         self._lease = Lease(time.monotonic())  # its end counts from hello on
         self._granted = 0.0  # epoch of the newest lease
         self._ended = AsyncResult()
-        self._interval_start: float | None = None  # epoch; None until every worker has joined
+        self._intervals = Intervals(self.book, link.send, self._fault)  # not begun until every worker has joined
         self._draining = False
         self._quitting = False
         runner.register_message(wire.JOINED, self._on_joined)
@@ -79,7 +75,7 @@ class Master:
     def run(self, spec_file: Path) -> int:
         """Until the controller says quit, ends, or lets the lease run out; the exit code. Workers are gone then."""
         self._team.start(spec_file, self._spec.workers, self._runner.server.port, self._on_worker_end)
-        for task in (self._listen, self._tell_intervals, self._await_workers):
+        for task in (self._listen, self._intervals.run, self._await_workers):
             gevent.spawn(task)
         code = int(self._ended.get())
         self._quitting = True
@@ -100,7 +96,7 @@ class Master:
         match command:
             case LeaseGrant():
                 self._grant(command.at)
-            case Order() if self._draining or self._interval_start is None:
+            case Order() if self._draining or not self._intervals.begun:
                 self._fault(f"order {command.number} was not obeyed: it came before hello or after drain")
             case Order():
                 self._relay(command)
@@ -113,20 +109,18 @@ class Master:
 
     def _grant(self, at: float) -> None:
         self._granted = at
-        if self._interval_start is not None:
+        if self._intervals.begun:
             self._lease.grant(self._granted, time.time(), time.monotonic())
             self._tell_all(wire.LEASE, {"at": self._granted})
 
     def _relay(self, order: Order) -> None:
         if order.slot != self.book.order.slot:
             log.info("order %d: slot %d, %s, %s", order.number, order.slot, order.stage, order.phase)
-        self.book.order = wire.Share(
+        share = wire.Share(
             order.number, order.slot, order.measured, order.users, arrivals=order.arrivals, at=time.time()
         )
-        answering = [member.name for member in self.book.present if member.presence is Presence.UP]
-        self._acks.expect(order.number, answering)
-        for member, share in shares(self.book.order, self.book.present):
-            self._tell(member.address, wire.ORDER, asdict(share))
+        self._acks.expect(order.number, [member.name for member in self.book.able])
+        self._division.give(share)
 
     def _drain(self, timeout: float) -> None:
         self._tell_all(wire.DRAIN, {"timeout": timeout})
@@ -137,7 +131,7 @@ class Master:
             if member.drained is None:
                 self._team.kill(member.name)
                 self._fault(self.book.give_up(member.name, time.monotonic()))
-        self._tell_interval(max(time.time(), (self._interval_start or 0.0) + 1e-6))  # whatever the clock says
+        self._intervals.conclude()
         self._link.send(self.book.conclusion(time.time()))
 
     def _on_joined(self, msg: Any, **_: Any) -> None:
@@ -152,9 +146,10 @@ class Master:
 
     def _say_hello(self) -> None:
         collector = metrics.BookCollector(self._spec, self.book, locust.__version__)
-        self._interval_start = time.time()
+        now = time.time()
+        self._intervals.begin(now)
         self._lease = Lease(time.monotonic())
-        if self._granted > self._interval_start - LEASE_SECONDS:  # came while the workers were starting
+        if self._granted > now - LEASE_SECONDS:  # came while the workers were starting
             self._grant(self._granted)
         self._link.send(
             Hello(os.getpid(), metrics.serve(collector, self._spec.listen), self._spec.workers, locust.__version__)
@@ -173,8 +168,11 @@ class Master:
         member = self.book.members.get(report.worker)
         if member is None or member.address != msg.node_id:  # sent away, or about to be
             return
+        woken = member.presence is Presence.SILENT
         for fault in self.book.report(report, time.monotonic()):
             self._fault(fault)
+        if woken:
+            self._division.again()
 
     def _on_drained(self, msg: Any, **_: Any) -> None:
         for fault in self.book.drained(wire.WorkerDrained(**msg.data)):
@@ -194,38 +192,26 @@ class Master:
         if member is None:
             self._give_up(f"could not start {name}: it {how}")
             return
-        what = f"{name} {how}: {self.book.give_up(name, time.monotonic())}"
+        lost = self.book.give_up(name, time.monotonic())
+        self._division.again()
+        what = f"{name} {how}: {lost}; {self._division.missing(member)}"
         self._fault(what if self.book.present else f"{what}; no worker is left", fatal=not self.book.present)
         for ack in self._acks.without(name):
             self._link.send(ack)
 
     def _await_workers(self) -> None:
         gevent.sleep(JOIN_SECONDS)
-        if self._interval_start is None:
+        if not self._intervals.begun:
             joined = len(self.book.members)
             self._give_up(f"only {joined} of {self._spec.workers} workers were ready within {JOIN_SECONDS:.0f} s")
-
-    def _tell_intervals(self) -> None:
-        while True:
-            gevent.sleep(1.0 - (time.time() - INTERVAL_DELAY) % 1.0)
-            if self._interval_start is not None:
-                self._tell_interval(float(int(time.time())))
-
-    def _tell_interval(self, end: float) -> None:
-        start = self._interval_start or end
-        if start - end > CLOCK_STEP_SECONDS:
-            self._fault(f"the wall clock went back by {start - end:.1f} s; intervals follow it")
-            start = end - 1.0
-        if end <= start:  # the second in which the last interval ended is not over
-            return
-        self._interval_start = end
-        self._link.send(self.book.interval(start, end, time.monotonic()))
 
     def _look(self) -> None:
         while not self._lease.ran_out(time.monotonic()) and not self._lease.must_exit(time.monotonic()):
             gevent.sleep(LOOK_PERIOD)
-            for silence in self.book.silences(time.monotonic()):
-                self._fault(silence)
+            for member in self.book.silences(time.monotonic()):
+                self._division.again()
+                age = member.age(time.monotonic())
+                self._fault(f"{member.name} has not reported for {age:.1f} s: {self._division.missing(member)}")
             for member in self.book.members.values():
                 if member.presence is not Presence.UP:
                     for ack in self._acks.without(member.name):

@@ -11,8 +11,8 @@ from controller.generator.pulse import Vitals
 from controller.generator.wire import WorkerDrained
 from controller.orders import WorkerHealth
 
-SILENT_SECONDS = 3.0
-"""A worker that has not reported for this long is silent: frozen, starved, or cut off."""
+SILENT_SECONDS = 2.5
+"""A worker that has not reported for this long is silent: frozen, starved, or cut off. Reports come every second."""
 
 
 class Presence(Enum):
