@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from http.client import HTTPException
 from typing import Any
 
 from gevent import Timeout
+from geventhttpclient.response import HTTPConnectionClosed, HTTPParseError
 from locust.contrib.fasthttp import LocustUserAgent
 
 from controller.generator.answer import BadAnswerError, ConnectionLostError
@@ -36,6 +38,10 @@ class FastReply:
 class _Agent(LocustUserAgent):
     def _verify_status(self, status_code: int, url: Any = None) -> None:
         """Every status is an answer."""
+
+    def _handle_error(self, e: BaseException, url: Any = None) -> BaseException:  # noqa: ARG002
+        """No error is swallowed or renamed."""
+        raise e
 
 
 class FastConnection:
@@ -64,14 +70,9 @@ class FastConnection:
             body = bytes(answer.content or b"")
             status, headers = int(answer.status_code), answer.headers
             answer.release()
-        except (OSError, Timeout):
-            raise
-        except Exception as error:
-            cause = error.__cause__ or error.__context__
-            if isinstance(cause, OSError):
-                raise cause from error
-            if "closed" in str(error).lower() or isinstance(error, EOFError):
-                raise ConnectionLostError(str(error)) from error
+        except HTTPConnectionClosed as error:
+            raise ConnectionLostError("the server closed the connection before its answer was complete") from error
+        except (HTTPParseError, HTTPException, ValueError) as error:
             raise BadAnswerError(f"{type(error).__name__}: {error}") from error
         finally:
             timeout.close()
