@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from controller.figures.latency import LatencyLedger
-from controller.orders import Cell, Drained, Interval, WorkerHealth
+from controller.orders import ArrivalCell, Cell, Drained, Interval, WorkerHealth
 from controller.outcome import Outcome
 from controller.plans.criterion import Criterion, Indicator, Operator
 from controller.plans.plan import Hold, Payloads, Phase, Plan, Target, Workload
@@ -50,6 +50,9 @@ class Reporter:
         length: float = 1.0,
         in_flight: int = 0,
         users: int | None = None,
+        intended: tuple[Cell, ...] = (),
+        arrivals: tuple[ArrivalCell, ...] = (),
+        rate: float = 0.0,
     ) -> Interval:
         """One interval, taken by the ledger."""
         self.ended += sum(sum(cell.counts.values()) for cell in cells)
@@ -64,6 +67,9 @@ class Reporter:
             in_flight,
             self.users if users is None else users,
             workers,
+            intended,
+            arrivals,
+            rate,
         )
         self.now += length
         self.ledger.add(interval)
