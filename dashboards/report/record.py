@@ -54,6 +54,29 @@ class Health:
 
 
 @dataclass(frozen=True, slots=True)
+class Punctuality:
+    """How an open loop kept its schedule; `asked` arrivals a second, lateness in seconds."""
+
+    asked: float
+    due: int
+    dropped: dict[str, int]
+    lateness_p99: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """Arrivals a second of an open slot, at its start and at its end."""
+
+    start: float
+    end: float
+
+
+def rate(value: float) -> str:
+    """`1,200/s`."""
+    return f"{value:,.3f}".rstrip("0").rstrip(".") + "/s"
+
+
+@dataclass(frozen=True, slots=True)
 class Window:
     """One measured window and its figures by indicator (`p99`, `mean`, `throughput`, …), in base units."""
 
@@ -68,11 +91,14 @@ class Window:
     tail_ratio: Figure
     shares: tuple[Share, ...]
     health: Health
+    loop: str = "closed"
+    punctuality: Punctuality | None = None
+    from_send: dict[str, Figure] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """How tables call it."""
-        return f"{self.stage} @{self.users:,}"
+        return f"{self.stage} @{rate(self.punctuality.asked) if self.punctuality else f'{self.users:,}'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +147,14 @@ class Slot:
     started: datetime | None = None
     measured_from: datetime | None = None
     ended: datetime | None = None
+    arrivals: Arrivals | None = None
+
+    @property
+    def load(self) -> tuple[str, str]:
+        """Users or arrivals a second at start and end, as people read them."""
+        if self.arrivals is not None:
+            return rate(self.arrivals.start), rate(self.arrivals.end)
+        return f"{self.users_start:,}", f"{self.users_end:,}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,9 +73,9 @@ def colour(phase: str) -> str:
 
 
 def _users(slot: Slot) -> str:
-    if slot.users_start == slot.users_end:
-        return f"{slot.users_end:,} users"
-    return f"{slot.users_start:,} to {slot.users_end:,} users"
+    start, end = slot.load
+    load = end if start == end else f"{start} to {end}"
+    return load if slot.arrivals is not None else f"{load} users"
 
 
 def _bar(row: str, begin: float, end: float, fill: str, label: str, more: str) -> go.Bar:

@@ -7,7 +7,7 @@ from typing import Any
 
 from dashboards.report import wording
 from dashboards.report.markup import Markup, element, facts, table, text, together
-from dashboards.report.record import Figure, Run, Window
+from dashboards.report.record import Figure, Run, Window, rate
 
 LATENCIES = ("p50", "p95", "p99", "p99.9", "mean", "max")
 SIGNS = {"pass": "✓", "fail": "✗", "invalid": "!", "inconclusive": "?"}
@@ -54,7 +54,35 @@ def latencies(run: Run) -> Markup:
         (text(window.name), text(f"{_speaks_of(window):,}"), *(_figure(name, window) for name in LATENCIES))
         for window in run.windows
     )
-    return table(("window", "n", *(name.upper() if name[1].isdigit() else name for name in LATENCIES)), rows)
+    found = table(("window", "n", *(name.upper() if name[1].isdigit() else name for name in LATENCIES)), rows)
+    return together(found, *_open_loops(run))
+
+
+def _open_loops(run: Run) -> Iterator[Markup]:
+    """From when latency counts, and how the schedule was kept; nothing without an open loop."""
+    found = [(window, window.punctuality) for window in run.windows if window.punctuality is not None]
+    if not found:
+        return
+    closed = "; loop: closed, latency from the actual send" if len(found) < len(run.windows) else ""
+    yield element("p", text(f"loop: open, latency from the intended send time{closed}."))
+    rows = []
+    for window, kept in found:
+        lost = sum(kept.dropped.values())
+        late = "-" if kept.lateness_p99 is None else wording.latency(kept.lateness_p99)
+        sent = f"{wording.digits((kept.due - lost) / window.seconds, 4)}/s"
+        dropped = f"{lost:,} ({lost / kept.due:.2%})" if kept.due else "-"
+        from_send = (wording.measurement(name, window.from_send[name]) for name in ("p50", "p99"))
+        rows.append(tuple(map(text, (window.name, rate(kept.asked), sent, dropped, late, *from_send))))
+    heads = (
+        "open loop",
+        "asked",
+        "sent",
+        "dropped",
+        "lateness P99",
+        "P50 from the actual send",
+        "P99 from the actual send",
+    )
+    yield table(heads, rows)
 
 
 def requests(run: Run) -> Markup:
@@ -118,7 +146,7 @@ def timetable(run: Run) -> Markup:
             text(slot.seq),
             text(slot.stage),
             text(slot.phase),
-            text(f"{slot.users_start:,} → {slot.users_end:,}"),
+            text(" → ".join(slot.load)),
             text(f"{slot.planned_start:.1f} to {slot.planned_end:.1f}"),
             text(
                 f"{slot.started.timestamp() - start:.2f} to {slot.ended.timestamp() - start:.2f}"
@@ -128,7 +156,7 @@ def timetable(run: Run) -> Markup:
         )
         for slot in run.timetable
     )
-    return table(("slot", "stage", "phase", "users", "planned, s", "took effect, s"), rows)
+    return table(("slot", "stage", "phase", "users or rate", "planned, s", "took effect, s"), rows)
 
 
 def findings(run: Run) -> Markup:
