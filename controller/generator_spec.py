@@ -19,6 +19,9 @@ class GeneratorSpec:
     workload: Workload
     workers: int
     listen: str = "127.0.0.1"  # host on which metrics are served, on a free port
+    remote: int = 0  # so many of the workers are on other hosts and come by themselves
+    bind: tuple[str, int] = ("127.0.0.1", 0)  # where workers reach the master; port 0 is any free one
+    secret: str = ""  # known to the master and all of its workers; empty: made up for this run
 
 
 def encode_spec(spec: GeneratorSpec) -> bytes:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -16,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -129,6 +131,7 @@ class GeneratorProcess:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def _connect(self, spec: GeneratorSpec, folder: Path) -> socket.socket:
+        spec = replace(spec, secret=spec.secret or secrets.token_hex(32))
         (folder / "spec.json").write_bytes(encode_spec(spec))
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
             listener.bind(str(folder / "orders"))

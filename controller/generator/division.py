@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -47,7 +47,8 @@ class Division:
         return f"its share of the load may be missing from {_clock(since)} to {_clock(now)}, when it was {after}"
 
     def _divide(self) -> None:
-        for member, share in shares(self._book.order, self._book.able):
+        order = replace(self._book.order, age=time.time() - self._book.order.at)
+        for member, share in shares(order, self._book.able):
             self._tell(member.address, wire.ORDER, asdict(share))
         for member in self._book.present:
             if member.presence is Presence.SILENT:  # should it wake up, then without a share

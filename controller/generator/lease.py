@@ -25,17 +25,25 @@ FIRST_LEASE_SECONDS = 90.0
 class Lease:
     """The newest lease on the monotonic clock."""
 
-    __slots__ = ("_granted", "_margin", "_started")
+    __slots__ = ("_granted", "_margin", "_skew", "_started")
 
     def __init__(self, now: float, margin: float = 0.0) -> None:
         """No lease yet at monotonic `now`; the last `margin` seconds of every lease stay unused."""
         self._started = now
         self._margin = margin
+        self._skew = float("inf")  # this clock less the master's, and the shortest way between them
         self._granted: float | None = None
 
     def grant(self, at: float, wall: float, now: float) -> None:
         """Take a lease granted at epoch second `at`, read at epoch second `wall`; older ones change nothing."""
         granted = now - max(wall - at, 0.0)
+        self._granted = granted if self._granted is None else max(granted, self._granted)
+
+    def grant_from_afar(self, at: float, now: float) -> None:
+        """Take a lease of a master with another clock, received at monotonic `now`: it is as old as it is later than
+        the quickest one so far was, so that one that was held up on its way is not taken for a fresh one."""
+        self._skew = min(self._skew, now - at)
+        granted = at + self._skew
         self._granted = granted if self._granted is None else max(granted, self._granted)
 
     @property
@@ -57,18 +65,25 @@ class Lease:
 class Gate:
     """What every sender passes right before it sends."""
 
-    __slots__ = ("_event", "_lease", "_shut", "_until")
+    __slots__ = ("_event", "_far", "_lease", "_shut", "_until")
 
     def __init__(self) -> None:
         """Closed until the first lease."""
         self._lease = Lease(time.monotonic(), MARGIN_SECONDS)
         self._until = self._lease.until
-        self._shut = False
+        self._shut = self._far = False
         self._event = Event()
+
+    def mistrust_clock(self) -> None:
+        """The master is on another host: its epoch seconds are not ours."""
+        self._far = True
 
     def grant(self, at: float) -> None:
         """Open for the rest of the lease that was granted at epoch second `at`."""
-        self._lease.grant(at, time.time(), time.monotonic())
+        if self._far:
+            self._lease.grant_from_afar(at, time.monotonic())
+        else:
+            self._lease.grant(at, time.time(), time.monotonic())
         if not self._shut:
             self._until = self._lease.until
             self._event.set()

@@ -20,6 +20,7 @@ from controller.generator import metrics, wire
 from controller.generator.acks import Acks
 from controller.generator.book import Book
 from controller.generator.division import Division
+from controller.generator.door import Door
 from controller.generator.intervals import Intervals
 from controller.generator.lease import Lease
 from controller.generator.link import Link
@@ -59,6 +60,7 @@ class Master:
         self.book = Book()
         self._acks = Acks()
         self._division = Division(self.book, self._tell)
+        self._door = Door(spec, self._tell)
         self._lease = Lease(time.monotonic())  # its end counts from hello on
         self._granted = 0.0  # epoch of the newest lease
         self._ended = AsyncResult()
@@ -66,6 +68,7 @@ class Master:
         self._draining = False
         self._quitting = False
         runner.register_message(wire.JOINED, self._on_joined)
+        runner.register_message(wire.KNOCK, self._door.on_knock)
         runner.register_message(wire.UNFIT, self._on_unfit)
         runner.register_message(wire.SWITCHED, self._on_switched)
         runner.register_message(wire.REPORT, self._on_report)
@@ -74,7 +77,9 @@ class Master:
 
     def run(self, spec_file: Path) -> int:
         """Until the controller says quit, ends, or lets the lease run out; the exit code. Workers are gone then."""
-        self._team.start(spec_file, self._spec.workers, self._runner.server.port, self._on_worker_end)
+        host, port = self._spec.bind[0], self._runner.server.port
+        near = "127.0.0.1" if host in ("0.0.0.0", "*") else host  # noqa: S104 - what a user may have set
+        self._team.start(spec_file, self._spec.workers - self._spec.remote, near, port, self._on_worker_end)
         for task in (self._listen, self._intervals.run, self._await_workers):
             gevent.spawn(task)
         code = int(self._ended.get())
@@ -136,12 +141,17 @@ class Master:
 
     def _on_joined(self, msg: Any, **_: Any) -> None:
         joined = wire.Joined(**msg.data)
-        if not self._team.owns(joined.worker, joined.pid) or joined.worker in self.book.members:
+        known = self._team.owns(joined.worker, joined.pid) or self._door.expects(joined.worker)
+        if not known or joined.worker in self.book.members or self._draining:
             log.warning("a process that is not one of this master's workers (pid %d) is sent away", joined.pid)
             self._tell(msg.node_id, wire.QUIT, {})
             return
         self.book.join(joined.worker, msg.node_id, time.monotonic())
-        if len(self.book.members) == self._spec.workers:
+        if self._intervals.begun:
+            self._tell(msg.node_id, wire.LEASE, {"at": self._granted})
+            self._division.again()
+            self._fault(f"{joined.worker} joined late; the load is divided anew")
+        elif len(self.book.members) == self._spec.workers:
             self._say_hello()
 
     def _say_hello(self) -> None:
@@ -160,7 +170,9 @@ class Master:
         self._give_up(msg.data["what"])
 
     def _on_switched(self, msg: Any, **_: Any) -> None:
-        for ack in self._acks.switched(**msg.data):
+        switched = wire.Switched(**msg.data)
+        at = switched.at if self._door.host_of(switched.worker) is None else time.time()  # its clock is another
+        for ack in self._acks.switched(switched.worker, switched.number, at):
             self._link.send(ack)
 
     def _on_report(self, msg: Any, **_: Any) -> None:
@@ -203,13 +215,15 @@ class Master:
         gevent.sleep(JOIN_SECONDS)
         if not self._intervals.begun:
             joined = len(self.book.members)
-            self._give_up(f"only {joined} of {self._spec.workers} workers were ready within {JOIN_SECONDS:.0f} s")
+            far = f", {self._spec.remote} of them from other hosts (`stagelight worker`)" if self._spec.remote else ""
+            self._give_up(f"only {joined} of {self._spec.workers} workers{far} were ready within {JOIN_SECONDS:.0f} s")
 
     def _look(self) -> None:
         while not self._lease.ran_out(time.monotonic()) and not self._lease.must_exit(time.monotonic()):
             gevent.sleep(LOOK_PERIOD)
             for member in self.book.silences(time.monotonic()):
                 self._division.again()
+                self._door.lost(member.name)
                 age = member.age(time.monotonic())
                 self._fault(f"{member.name} has not reported for {age:.1f} s: {self._division.missing(member)}")
             for member in self.book.members.values():

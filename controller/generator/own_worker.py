@@ -71,7 +71,7 @@ class Troubles:
         self.say(f"{who} raised {what}: {exception}; see locust.log", f"{who} {what}")
 
 
-def run(spec: GeneratorSpec, name: str, host: str, port: int) -> int:
+def run(spec: GeneratorSpec, name: str, host: str, port: int, *, far: bool = False) -> int:
     """Be worker `name` of the master at `host`:`port` until the end; the exit code."""
     own = spec.workload.locustfile
     if own is None:
@@ -101,7 +101,7 @@ def run(spec: GeneratorSpec, name: str, host: str, port: int) -> int:
     _bound_statistics(environment, names)
     events.init.fire(environment=environment, runner=runner, web_ui=None)
     crowd = OwnCrowd(runner, classes, recording, troubles.say)
-    worker = Worker(name, runner, books, crowd)
+    worker = Worker(name, runner, books, crowd, far=far)
     _thread_watch(books.gate)
     gevent.spawn(_watch, books.gate, crowd, worker)
     runner.send_message(wire.JOINED, asdict(wire.Joined(name, os.getpid())))

@@ -19,11 +19,11 @@ class Team:
         """Nobody yet."""
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
-    def start(self, spec: Path, workers: int, port: int, on_end: Callable[[str, str], None]) -> None:
+    def start(self, spec: Path, workers: int, host: str, port: int, on_end: Callable[[str, str], None]) -> None:
         """Start all workers; `on_end` gets name and way of ending of each one that ends."""
         for part in range(workers):
             command = [sys.executable, "-m", "controller.generator", "--role", "worker", "--spec", str(spec)]
-            command += ["--part", str(part), "--port", str(port), "--parent", str(os.getpid())]
+            command += ["--part", str(part), "--host", host, "--port", str(port), "--parent", str(os.getpid())]
             name = f"worker-{part}"
             self._processes[name] = subprocess.Popen(command, stdin=subprocess.DEVNULL)
             gevent.spawn(self._watch, name, on_end)
@@ -33,9 +33,9 @@ class Team:
         return name in self._processes and self._processes[name].pid == pid
 
     def kill(self, name: str) -> None:
-        """End one worker by force."""
-        process = self._processes[name]
-        if process.poll() is None:
+        """End one worker by force, if it is on this host."""
+        process = self._processes.get(name)
+        if process is not None and process.poll() is None:
             process.kill()
 
     def end(self, timeout: float) -> None:

@@ -17,6 +17,9 @@ UNFIT = "stagelight_unfit"  # worker: it cannot do its work, and why
 SWITCHED = "stagelight_switched"  # worker: an order took effect
 REPORT = "stagelight_report"  # worker: everything since its last report
 DRAINED = "stagelight_drained"  # worker: no request of it is in flight, and none will be
+KNOCK = "stagelight_knock"  # worker of another host: is there a place?
+WELCOME = "stagelight_welcome"  # master: name, part, specification and files
+TURNED_AWAY = "stagelight_turned_away"  # master: no place, and why
 TROUBLE = "stagelight_trouble"  # worker: something that a reader of the record must know, in a sentence
 ORDER = "stagelight_order"  # master: users and attribution from now on
 LEASE = "stagelight_lease"  # master: the right to send
@@ -57,6 +60,7 @@ class Share:
     total: int = 0
     arrivals: Arrivals | None = None
     at: float = 0.0
+    age: float = 0.0  # seconds since then, for a worker whose clock is another
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import gc
 import logging
 import os
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Protocol
 
 import gevent
@@ -77,8 +77,11 @@ class Crew(Protocol):
 class Worker:
     """A joined worker; everything below runs in greenlets of one thread, so nothing needs a lock."""
 
-    def __init__(self, name: str, runner: Any, work: Books, crowd: Crew) -> None:
-        """Listen to the master and say that this worker is ready."""
+    def __init__(self, name: str, runner: Any, work: Books, crowd: Crew, *, far: bool = False) -> None:
+        """Listen to the master and say that this worker is ready; `far`: the master has another clock."""
+        self._far = far
+        if far:
+            work.gate.mistrust_clock()
         self.name = name
         self._runner = runner
         self._work = work
@@ -101,6 +104,8 @@ class Worker:
     def _on_order(self, msg: Any, **_: Any) -> None:
         """Attribution and users change in one go: the loop runs nothing else until both are done."""
         share = wire.unpacked_share(msg.data)
+        if self._far:
+            share = replace(share, at=time.time() - share.age)
         self._work.ledger.switch(share.slot, measured=share.measured)
         self._crowd.obey(share)
         self._send(wire.SWITCHED, asdict(wire.Switched(self.name, share.number, time.time())))
@@ -152,9 +157,9 @@ class Worker:
         self._runner.send_message(kind, body)
 
 
-def run(spec: GeneratorSpec, part: int, host: str, port: int) -> int:
+def run(spec: GeneratorSpec, part: int, host: str, port: int, name: str = "", *, far: bool = False) -> int:
     """Be worker `part` of the master at `host`:`port` until the end; the exit code."""
-    name = f"worker-{part}"
+    name = name or f"worker-{part}"
     try:
         work = prepare(spec, part)
         fault = None
@@ -168,6 +173,6 @@ def run(spec: GeneratorSpec, part: int, host: str, port: int) -> int:
     gc.collect()
     gc.freeze()  # what was imported and prepared is never looked through again: shorter pauses under load
     ClosedLoopUser.work = work
-    worker = Worker(name, runner, work, Loops(Crowd(runner, ClosedLoopUser), Dispatcher(work)))
+    worker = Worker(name, runner, work, Loops(Crowd(runner, ClosedLoopUser), Dispatcher(work)), far=far)
     runner.send_message(wire.JOINED, asdict(wire.Joined(name, os.getpid())))
     return worker.run()
