@@ -121,9 +121,9 @@ def test_objectives_and_stop_rules_become_criteria() -> None:
     assert plan.workload.payloads.jsonl == (PLANS / "valid" / "requests.jsonl").resolve()
 
 
-def test_the_demo_loads_the_target_for_at_most_two_and_a_half_minutes() -> None:
+def test_the_demo_loads_the_target_for_at_most_three_minutes() -> None:
     timetable = lay_out(load_plan(SHIPPED / "demo.yaml"))
-    assert timetable.span <= timedelta(minutes=2, seconds=30)
+    assert timetable.span <= timedelta(minutes=3)
     assert len([slot for slot in timetable.slots if slot.window]) >= 4
 
 
