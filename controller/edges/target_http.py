@@ -9,6 +9,7 @@ from typing import Any
 
 from controller.edges.target_address import Resolver, refusal, resolve
 from controller.edges.target_call import Caller, NoAnswerError
+from controller.edges.target_grpc import GrpcTrial
 from controller.edges.target_locustfile import locustfile_finding
 from controller.edges.target_metrics import metrics_finding
 from controller.edges.target_model import identity, state_finding
@@ -67,7 +68,9 @@ class TargetHttp:
             else:
                 yield _health(plan, asking)
             own = plan.workload.locustfile
-            if own is None:
+            if own is None and plan.workload.protocol == "grpc":
+                yield from GrpcTrial(plan).findings()
+            elif own is None:
                 yield from _trial(plan, asking, sending)
             else:
                 yield locustfile_finding(plan, own, self.allow, self.resolver)

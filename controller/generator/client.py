@@ -35,5 +35,9 @@ class Client(Protocol):
         ...
 
     def close(self) -> None:
+        """Start over after a failure."""
+        ...
+
+    def end(self) -> None:
         """Let go of everything."""
         ...

@@ -83,6 +83,10 @@ class Connection:
             stream.close()
             self._answer = Answer(self._route.most, bodiless=self._route.bodiless)
 
+    def end(self) -> None:
+        """Be unconnected for good."""
+        self.close()
+
     def _connect(self, began: float) -> None:
         route = self._route
         family, wait = route.family, self._wait

@@ -107,4 +107,4 @@ class Dispatcher:
 
     def _close_idle(self) -> None:
         while self._idle:
-            self._idle.pop().connection.close()
+            self._idle.pop().connection.end()

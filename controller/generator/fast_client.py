@@ -85,6 +85,10 @@ class FastConnection:
         self._agent.close()
         self._agent = self._made()
 
+    def end(self) -> None:
+        """Drop the connection for good."""
+        self._agent.close()
+
     def _made(self) -> Any:
         route = self._route
         more: dict[str, Any] = {"connection_timeout": route.connect or route.timeout, "network_timeout": route.timeout}

@@ -35,6 +35,7 @@ def prepare(spec: GeneratorSpec, part: int) -> Work:
     """Everything that worker `part` needs to send. Raises `SpecError` and `PayloadError`."""
     workload = spec.workload
     requests, client, check = _sending(spec, part)
+    reasons = Reasons(getattr(check, "versions", None))
     return Work(
         requests=itertools.cycle(requests),
         client=client,
@@ -43,7 +44,7 @@ def prepare(spec: GeneratorSpec, part: int) -> Work:
         check=check,
         gate=Gate(),
         ledger=Ledger(),
-        reasons=Reasons(),
+        reasons=reasons,
         random=random.Random(f"{workload.payloads.seed}/{part}"),  # noqa: S311 - repeatable think times, no secret
         pacing=workload.pacing.total_seconds() if workload.pacing else 0.0,
         retries=workload.retries,
@@ -52,7 +53,9 @@ def prepare(spec: GeneratorSpec, part: int) -> Work:
 
 def _sending(spec: GeneratorSpec, part: int) -> tuple[Sequence[Any], Callable[[], Client], Check]:
     if spec.workload.protocol == "grpc":
-        raise SpecError("could not prepare gRPC requests: this generator speaks HTTP only; set protocol to rest")
+        from controller.generator.grpc_preparing import sending  # takes 20 MB that only these runs need
+
+        return sending(spec, part)
     route = _route(spec)
     inputs = _inputs(spec, route)
     if spec.workload.client == "fast":

@@ -16,10 +16,11 @@ log = logging.getLogger(__name__)
 class Reasons:
     """Failures of one process by reason."""
 
-    __slots__ = ("counts", "retries")
+    __slots__ = ("counts", "retries", "versions")
 
-    def __init__(self) -> None:
-        """Nothing failed yet."""
+    def __init__(self, versions: Counter[int] | None = None) -> None:
+        """Nothing failed yet. `versions` counts answers by the version of the model, where answers tell it."""
+        self.versions = Counter() if versions is None else versions
         self.counts: Counter[str] = Counter()
         self.retries = 0  # attempts beyond the first of a request
 
@@ -41,5 +42,7 @@ class Reasons:
         """One line for every reason, most frequent first."""
         for reason, number in self.counts.most_common():
             log.warning("%d requests failed with %s", number, reason)
+        for version, number in sorted(self.versions.items()):
+            log.warning("%d answers came from version %d of the model", number, version)
         if self.retries:
             log.warning("%d further attempts were made of requests that had failed", self.retries)

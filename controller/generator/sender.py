@@ -91,4 +91,5 @@ class Sender:
         work, outcome = self._work, outcome_of(error)
         work.ledger.end(begun or self._begin(on, late), outcome, us, late)
         work.reasons.note(outcome, error)
-        return Sent.REFUSED if begun is None or outcome == GENERATOR_ERROR else Sent.ENDED
+        unsent = begun is None or outcome == GENERATOR_ERROR or getattr(error, "unsent", False)
+        return Sent.REFUSED if unsent else Sent.ENDED

@@ -53,7 +53,7 @@ class ClosedLoopUser(User):
                 elif think[1] > 0:
                     self._rest(lambda: gevent.sleep(self.work.random.uniform(*think)))
         finally:
-            self.sender.connection.close()
+            self.sender.connection.end()
         raise StopUser
 
     def leave(self) -> None:

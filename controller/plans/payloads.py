@@ -22,7 +22,18 @@ from controller.plans.plan import Payloads, Workload
 from controller.plans.pools import Array, PayloadError, Pool, pool_of
 from controller.plans.recorded import Recorded
 
-__all__ = ["Body", "PayloadError", "bodies", "digest", "encode", "exemplars", "order_of", "request_bodies", "size_of"]
+__all__ = [
+    "Body",
+    "PayloadError",
+    "bodies",
+    "digest",
+    "encode",
+    "exemplars",
+    "groups_of",
+    "order_of",
+    "request_bodies",
+    "size_of",
+]
 
 TargetKind = Literal["tfserving", "http"]
 
@@ -60,7 +71,7 @@ def request_bodies(
     if not 0 <= part < parts:
         raise ValueError(f"part {part} is not one of {parts} parts")
     pool = pool_of(workload.payloads, inputs)
-    groups = _groups(len(pool), workload.payloads)
+    groups = groups_of(len(pool), workload.payloads)
     mine = groups[part::parts] if part < len(groups) else groups[part % len(groups) :][:1]
     mine = mine[:most] if most is not None else _sample(workload, kind, pool, mine)
     for group in mine:
@@ -103,7 +114,7 @@ def size_of(payloads: Payloads) -> int:
 
 def order_of(payloads: Payloads) -> list[int]:
     """In which order the instances are sent, before they are divided among workers. Raises `PayloadError`."""
-    order: list[int] = _groups(size_of(payloads), payloads).ravel().tolist()
+    order: list[int] = groups_of(size_of(payloads), payloads).ravel().tolist()
     return order
 
 
@@ -166,7 +177,7 @@ def _json(value: Any, workload: Workload, kind: TargetKind) -> bytes:
         raise PayloadError(f"could not encode a payload: it holds NaN or Infinity, no JSON; {remedy}") from error
 
 
-def _groups(total: int, payloads: Payloads) -> np.ndarray[Any, Any]:
+def groups_of(total: int, payloads: Payloads) -> np.ndarray[Any, Any]:
     """Indices of the instances of each request, one row a request."""
     rows, order = payloads.rows, np.arange(total)
     if payloads.order == "shuffled":

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import controller.serving.protos
 from compose.targets.build_protos import PROTOS, compiled, main
 
 
@@ -17,6 +18,10 @@ def test_the_committed_modules_equal_a_fresh_compilation() -> None:
     for name, text in fresh.items():
         assert (PROTOS / name).read_text("utf-8") == text, f"run `python -m compose.targets.build_protos` for {name}"
     assert main(["--check"]) == 0
+
+
+def test_the_clients_copy_is_the_same() -> None:
+    assert main(["--check", "--out", str(Path(controller.serving.protos.__file__).parent)]) == 0
 
 
 def test_a_stale_copy_is_noticed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

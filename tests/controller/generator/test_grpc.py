@@ -1,0 +1,110 @@
+"""gRPC against the stand-in: real workers, real channels, and every way in which a call can end."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+
+from controller.generator import ledger
+from controller.generator.grpc_client import outcome_of_call
+from controller.generator_spec import GeneratorSpec
+from controller.plans.plan import Payloads, Target, Workload
+from tests.compose.targets.tfserving_standin.running import StandIn, a_stand_in
+from tests.controller.generator.drive import Drive
+
+Code = grpc.StatusCode
+
+
+@pytest.mark.parametrize(
+    ("code", "details", "by_target", "outcome"),
+    [
+        (Code.DEADLINE_EXCEEDED, "Deadline Exceeded", False, ledger.TIMEOUT),
+        (Code.DEADLINE_EXCEEDED, "its own limit", True, ledger.TIMEOUT),
+        (
+            Code.UNAVAILABLE,
+            "The batch scheduling queue to which this task was submitted is full",
+            True,
+            ledger.HTTP_ERROR,
+        ),
+        (Code.UNAVAILABLE, "failed to connect to all addresses", False, ledger.CONNECTION_ERROR),
+        (Code.UNAVAILABLE, "GOAWAY received", False, ledger.CONNECTION_ERROR),
+        (Code.RESOURCE_EXHAUSTED, "out of memory", True, ledger.HTTP_ERROR),
+        (Code.RESOURCE_EXHAUSTED, "Received message larger than max (9 vs. 4)", False, ledger.GENERATOR_ERROR),
+        (Code.INVALID_ARGUMENT, "input size does not match", True, ledger.HTTP_ERROR),
+        (Code.INTERNAL, "Received RST_STREAM with error code 2", False, ledger.INVALID_RESPONSE),
+        (Code.CANCELLED, "by us", False, ledger.GENERATOR_ERROR),
+    ],
+)
+def test_a_call_that_failed_has_one_class(code: Any, details: str, by_target: bool, outcome: int) -> None:
+    assert outcome_of_call(code, details, by_target=by_target) == outcome
+
+
+def a_spec(server: StandIn, *, version: int | None = None, **workload: Any) -> GeneratorSpec:
+    """Typed payloads from the model's signature."""
+    work = Workload(
+        **{
+            "payloads": Payloads(from_model=True, count=40, rows=2),
+            "protocol": "grpc",
+            "timeout": timedelta(seconds=2),
+            **workload,
+        }
+    )
+    target = Target("tfserving", f"http://{server.host}:{server.port}", model="m", grpc=server.grpc, version=version)
+    return GeneratorSpec("run-1", "a-plan", target, work, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("connections", ["per_user", "shared"])
+def test_the_server_and_the_generator_count_the_same(connections: str, tmp_path: Path) -> None:
+    with a_stand_in("--port=free") as server:
+        spec = a_spec(server, connections=connections, headers=(("X-Team", "a"),))
+        with Drive(spec, tmp_path / "locust.log") as drive:
+            drive.order(4, measured=True)
+            drive.run(1.0)
+            drained = drive.drain()
+            assert drained.totals["ok"] == drained.started > 50, drained.totals
+            received = server.settled()["received"]
+            assert received["grpc"]["predict"] == drained.started, received
+            assert drive.quit() == 0
+        assert f"{drained.started} answers came from version 1 of the model" in (tmp_path / "locust.log").read_text()
+
+
+@pytest.mark.slow
+def test_a_server_that_goes_is_a_connection_error_and_one_that_comes_back_is_found_again(tmp_path: Path) -> None:
+    with a_stand_in("--port=free") as server:
+        spec, port = a_spec(server), server.grpc.rpartition(":")[2]
+        with Drive(spec, tmp_path / "locust.log") as drive:
+            drive.order(2, measured=True)
+            drive.run(0.5)
+            server.stop()
+            drive.run(1.0)
+            with a_stand_in(f"--port={port}"):
+                drive.run(2.5)
+                drained = drive.drain()
+        assert set(drained.totals.values()) > {0}
+        assert drained.started == sum(drained.totals.values())
+        lost = drained.totals["connection_error"]
+        assert 0 < lost < 100, drained.totals  # it does not burn CPU while nobody listens
+        ended = [sum(sum(cell.counts.values()) for cell in i.cells if cell.outcome == "ok") for i in drive.intervals()]
+        assert ended[-1] + ended[-2] > 0
+
+
+@pytest.mark.slow
+def test_deadlines_and_limits_on_messages_have_their_classes(tmp_path: Path) -> None:
+    with a_stand_in("--port=free", "--latency=constant:0.3") as server:
+        with Drive(a_spec(server, timeout=timedelta(milliseconds=100)), tmp_path / "locust.log") as drive:
+            drive.order(2)
+            drive.run(0.6)
+            totals = drive.drain().totals
+        assert totals["timeout"] > 0
+        assert totals["timeout"] == sum(totals.values()), totals
+        with Drive(a_spec(server, max_answer=10), tmp_path / "locust.log") as drive:
+            drive.order(1)
+            drive.run(1.0)
+            totals = drive.drain().totals
+        assert totals["generator_error"] > 0
+        assert totals["generator_error"] == sum(totals.values()), totals
