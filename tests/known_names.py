@@ -42,7 +42,6 @@ NODE_EXPORTER = (
     "node_disk_io_time_seconds_total",
     "node_disk_read_bytes_total",
     "node_disk_written_bytes_total",
-    "node_exporter",
     "node_filefd_allocated",
     "node_filefd_maximum",
     "node_load1",

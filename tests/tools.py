@@ -28,6 +28,9 @@ def main() -> int:
     if shutil.which("prometheus") is None or shutil.which("promtool") is None:
         _try(lambda: unpack(["prometheus"], TOOLS))
     _alertmanager()
+    node_exporter = "prometheus-node-exporter"
+    if shutil.which(node_exporter) is None and not (TOOLS / "usr/bin" / node_exporter).exists():
+        _try(lambda: unpack([node_exporter], TOOLS))
     if not (NEWER / "usr/bin/prometheus").exists():
         _try(lambda: unpack(["prometheus", "promtool"], NEWER, NEWER_SUITE))
     if not (NEWER / "usr/libexec/docker/cli-plugins/docker-compose").exists():
