@@ -6,16 +6,19 @@ BIN := $(VENV)/bin
 export PATH := $(CURDIR)/build/tools/usr/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench dashboards golden setup setup-dev tools clean
+.PHONY: help demo test compose-test lint format bench dashboards pictures golden setup setup-dev tools clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: setup ## one command: a target, exporters, Prometheus, a run, a verdict (KEEP=1 leaves all up until Ctrl-C)
 	@exec $(BIN)/stagelight demo $(if $(KEEP),--keep) $(DEMO)
 
 test: setup-dev tools ## run every test
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup $(TESTS)
+
+compose-test: setup-dev ## bring the composition up on a Docker engine of its own (root, Debian; some minutes)
+	@STAGELIGHT_COMPOSE_TEST=1 $(BIN)/python -m pytest --exitfirst --timeout 600 tests/compose/engine tests/compose/test_compose*.py
 
 lint: setup-dev ## ruff and mypy
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
@@ -28,6 +31,9 @@ bench: setup-dev tools ## measure; figures go to build/figures/
 
 dashboards: setup-dev ## write the Grafana dashboards anew
 	@$(BIN)/python -m dashboards
+
+pictures: setup-dev tools ## draw the README's pictures anew, from two real runs (6 minutes)
+	@$(BIN)/python -m tests.pictures
 
 golden: dashboards ## write every golden file of the tests anew
 	@STAGELIGHT_GOLDEN=write $(BIN)/python -m pytest -q -m golden

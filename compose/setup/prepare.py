@@ -1,6 +1,6 @@
 """Before anything else starts: lay out what the containers share, namely scrape targets and Grafana's admin password.
 
-    python prepare.py --targets FOLDER... --discovery FOLDER --password FILE
+    python prepare.py --targets FOLDER... --discovery FOLDER --password FILE --tfserving HOST:PORT
 
 Runs on every `docker compose up`, also beside running containers, so it must not disturb them: a password that is
 there stays, and a target file is replaced in one step or not at all.
@@ -22,12 +22,16 @@ GROUP_READABLE = 0o440
 """Grafana's user reads the password through a supplementary group."""
 
 
-def place_targets(folders: Sequence[Path], discovery: Path) -> list[Path]:
+def place_targets(folders: Sequence[Path], discovery: Path, tfserving: str | None = None) -> list[Path]:
     """Copy every target file to the folder that Prometheus watches; of files of one name the last folder's wins.
+
+    `tfserving` (host:port) takes the place of the server that the files name.
 
     Raises `OSError` or `ValueError` when one cannot be read or is no JSON: nothing has been changed then.
     """
     wanted = {path.name: path.read_text("utf-8") for folder in folders for path in sorted(folder.glob("*.json"))}
+    if tfserving is not None:
+        wanted["tfserving.json"] = json.dumps([{"targets": [tfserving], "labels": {}}]) + "\n"
     for name, text in wanted.items():
         try:
             json.loads(text)
@@ -68,9 +72,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--targets", type=Path, nargs="+", required=True, help="folders of target files, last wins")
     parser.add_argument("--discovery", type=Path, required=True, help="folder that Prometheus watches")
     parser.add_argument("--password", type=Path, required=True, help="file of Grafana's admin password")
+    parser.add_argument("--tfserving", help="host:port of the server under test, if it is not the composition's own")
     given = parser.parse_args(arguments)
     try:
-        placed = place_targets(given.targets, given.discovery)
+        placed = place_targets(given.targets, given.discovery, given.tfserving)
         fresh = place_password(given.password)
     except (OSError, ValueError) as error:
         sys.stderr.write(

@@ -17,7 +17,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "compose"
 FILE = FOLDER / "compose.yaml"
-PROFILES = ("", "gpu")
+PROFILES = ("", "gpu", "gpu-demo")
 PLUGIN = "libexec/docker/cli-plugins/docker-compose"
 _VARIABLE = re.compile(r"\$\{([A-Z_]+):-([^}]*)\}")
 

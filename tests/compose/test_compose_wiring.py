@@ -24,7 +24,11 @@ PROMETHEUS: Json = yaml.safe_load((ROOT / "prometheus/prometheus.yml").read_text
 TARGETS = sorted((FOLDER / "prometheus").glob("*/*.json"))
 AT_RUN_TIME = "loadgen"
 """The job whose targets come and go with each run."""
-LISTENS = {"controller": 9690, "exporter": 9692, "exporter-gpu": 9692, "tfserving": 8501, "prometheus": 9090}
+LISTENS = {
+    "controller": 9690, "exporter": 9692, "exporter-gpu": 9692, "exporter-gpu-demo": 9692,
+    "tfserving": 8501, "prometheus": 9090,
+    "alertmanager": 9093,
+}  # fmt: skip
 """Where each service answers Prometheus, as its command line says; see the test for that."""
 
 
@@ -40,8 +44,18 @@ def plan() -> Plan:
 
 def test_every_job_has_targets_but_the_one_that_comes_with_a_run() -> None:
     jobs = {job["job_name"]: job["file_sd_configs"][0]["files"] for job in PROMETHEUS["scrape_configs"]}
-    assert {name: [f"targets/{name}.json"] for name in jobs} == jobs
-    assert {path.stem for path in (FOLDER / "prometheus/targets").glob("*.json")} == jobs.keys() - {AT_RUN_TIME}
+    assert {name: f"targets/{name}.json" for name in jobs} == {name: found[0] for name, found in jobs.items()}
+    placed = {path.stem for path in (FOLDER / "prometheus/targets").glob("*.json")}
+    assert placed == (jobs.keys() - {AT_RUN_TIME}) | {"alertmanager"}
+
+
+@pytest.mark.parametrize("profile", ["gpu", "gpu-demo"])
+def test_each_profile_asks_its_own_exporter_instead(profile: str) -> None:
+    exporter, prepare = SERVICES[f"exporter-{profile}"], SERVICES[f"prepare-{profile}"]
+    assert exporter["profiles"] == prepare["profiles"] == [profile]
+    assert prepare["command"][1:3] == [f"/opt/stagelight/prometheus/targets{more}" for more in ("", f"-{profile}")]
+    (group,) = json.loads((FOLDER / f"prometheus/targets-{profile}/exporter.json").read_text())
+    assert group["targets"] == [f"exporter-{profile}:9692"]
 
 
 @pytest.mark.parametrize("path", TARGETS, ids=lambda path: f"{path.parent.name}/{path.stem}")
@@ -58,9 +72,11 @@ def test_every_target_is_a_service_and_the_port_on_which_it_listens(path: Path) 
 def test_services_listen_where_they_are_asked() -> None:
     assert SERVICES["exporter"]["command"][-1] == f"0.0.0.0:{LISTENS['exporter']}"
     assert SERVICES["exporter-gpu"]["command"][-1] == f"0.0.0.0:{LISTENS['exporter-gpu']}"
+    assert SERVICES["exporter-gpu-demo"]["command"][-1] == f"0.0.0.0:{LISTENS['exporter-gpu-demo']}"
     assert environment(SERVICES["controller"])["STAGELIGHT_LISTEN"] == f"0.0.0.0:{LISTENS['controller']}"
     assert flags("tfserving")["rest_api_port"] == str(LISTENS["tfserving"])
-    assert flags("prometheus")["web.listen-address"] == f"0.0.0.0:{LISTENS['prometheus']}"
+    for name in ("prometheus", "alertmanager"):
+        assert flags(name)["web.listen-address"] == f"0.0.0.0:{LISTENS[name]}"
     for name, service in SERVICES.items():
         inside = {int(port) for _, _, port in ports(service)}
         assert inside <= {LISTENS.get(name), 8500, 3000}
@@ -115,8 +131,8 @@ def test_the_plan_loads_and_aims_at_the_composed_server() -> None:
 
 
 def test_the_controller_serves_that_plan() -> None:
-    verb, served = SERVICES["controller"]["command"]
-    assert verb == "serve"
+    verb, at_once, served = SERVICES["controller"]["command"]
+    assert (verb, at_once) == ("serve", "--now"), "the first run begins with `up`, not with the next full five minutes"
     mounted = {mount["target"]: mount["source"] for mount in mounts(SERVICES["controller"])}
     assert load_all(plan_files([FOLDER / mounted[str(Path(served).parent)] / Path(served).name])) == [plan()]
 
@@ -172,18 +188,6 @@ def test_only_those_who_need_the_admin_password_can_read_it() -> None:
         for name, service in SERVICES.items()
         if any(mount["source"] == "grafana-admin" for mount in mounts(service))
     }
-    assert holders == {"prepare", "prepare-gpu", "grafana", "grafana-token"}
+    assert holders == {"prepare", "prepare-gpu", "prepare-gpu-demo", "grafana", "grafana-token"}
     ours = SERVICES["prepare"]["user"].partition(":")[2]
     assert SERVICES["grafana"]["group_add"] == [ours]
-
-
-def test_with_gpus_prometheus_asks_the_exporter_that_sees_them() -> None:
-    assert SERVICES["exporter-gpu"]["profiles"] == SERVICES["prepare-gpu"]["profiles"] == ["gpu"]
-    assert SERVICES["prepare-gpu"]["command"][:3] == [
-        "--targets",
-        "/opt/stagelight/prometheus/targets",
-        "/opt/stagelight/prometheus/targets-gpu",
-    ]
-    assert [each["targets"] for each in json.loads((FOLDER / "prometheus/targets-gpu/exporter.json").read_text())] == [
-        ["exporter-gpu:9692"]
-    ]

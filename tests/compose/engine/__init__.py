@@ -1,0 +1,1 @@
+"""The composition on a real engine: `make compose-test`."""
