@@ -18,7 +18,7 @@ test: setup-dev tools ## run every test
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup $(TESTS)
 
 compose-test: setup-dev ## bring the composition up on a Docker engine of its own (root, Debian; some minutes)
-	@STAGELIGHT_COMPOSE_TEST=1 $(BIN)/python -m pytest --exitfirst --timeout 600 tests/compose/engine tests/compose/test_compose*.py
+	@STAGELIGHT_COMPOSE_TEST=1 $(BIN)/python -m pytest --exitfirst --timeout 900 tests/compose/engine tests/compose/test_compose*.py
 
 lint: setup-dev ## ruff and mypy
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

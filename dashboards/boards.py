@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dashboards.board import Board, Row
 from dashboards.panels import (
+    arrivals,
     capacity,
     client,
     compare,
@@ -53,7 +54,18 @@ HEALTH = Board(
             ),
         ),
         Row(912, "Signals and their limits", (health.SIGNALS, health.CPU, health.LAG, health.AGE, health.MEMORY)),
-        Row(913, "Load asked for and sent", (load.USERS, load.REQUESTS)),
+        Row(
+            913,
+            "Load asked for and sent",
+            (
+                arrivals.DROPPED_NOW,
+                arrivals.LATE_NOW,
+                arrivals.RATES,
+                arrivals.FROM_INTENDED,
+                load.USERS,
+                load.REQUESTS,
+            ),
+        ),
     ),
     variables=(PLAN, GENERATOR, WORKER, SERVER, MODEL),
 )
@@ -87,7 +99,7 @@ GPU_BOARD = Board(
     rows=(
         Row(931, "Now", (gpu.UP, gpu.WHY_NOT, gpu.HELD_BACK, run.PHASES)),
         Row(932, "Work", (gpu.BUSY, gpu.MEMORY, gpu.PCIE, gpu.ENERGY)),
-        Row(933, "Limits", (gpu.POWER, gpu.TEMPERATURE, gpu.CLOCKS, gpu.REASONS)),
+        Row(933, "Limits", (gpu.POWER, gpu.TEMPERATURE, gpu.CLOCKS, gpu.REASONS, gpu.XID)),
     ),
     variables=(PLAN, GPU),
 )

@@ -45,6 +45,11 @@ def matches(label: str, pattern: str) -> Match:
     return Match(f'{label}=~"{pattern}"')
 
 
+def differs(label: str, pattern: str) -> Match:
+    """The label does not fit the regular expression."""
+    return Match(f'{label}!~"{pattern}"')
+
+
 def literal(text: str) -> str:
     """The pattern that fits this text alone, as it stands between PromQL's quotes."""
     escaped = re.sub(r"([\\.+*?()|\[\]{}^$])", r"\\\1", text)

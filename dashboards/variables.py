@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from controller import names as loadtest
-from dashboards import tfserving
+from dashboards import recorded, tfserving
 from dashboards.board import Variable
 from dashboards.promql import label_values, matches
-from exporters.names import gpu, host, loadgen
+from exporters.names import loadgen
 
 DATASOURCE = "datasource"
 """The variable that every query's data source comes from."""
@@ -15,12 +15,12 @@ PLAN = Variable("plan", "Plan", label_values(loadtest.RUN_INFO, "plan"))
 GENERATOR = Variable("generator", "Generator", label_values(loadgen.IN_FLIGHT, "instance"))
 SERVER = Variable("server", "Server", label_values(tfserving.REQUESTS, "instance"))
 MODEL = Variable("model", "Model", label_values(tfserving.REQUESTS, "model_name"))
-HOST = Variable("host", "Host", label_values(host.CPU_CORES, "instance"))
+HOST = Variable("host", "Host", label_values(recorded.CPU_BUSY, "instance"))
 
 RUN = Variable("run", "Run", label_values(loadtest.RUN_INFO, "run_id", matches("plan", f"${PLAN.name}")))
 WORKER = Variable("worker", "Worker", label_values(loadgen.SATURATION, "worker"))
 CONTROLLER = Variable("controller", "Controller", label_values(loadtest.RUN_ACTIVE, "instance"))
-GPU = Variable("gpu", "GPU", label_values(gpu.DEVICE_UP, "uuid"))
+GPU = Variable("gpu", "GPU", label_values(recorded.GPU_BUSY, "uuid"))
 
 OF_PLAN = matches("plan", f"${PLAN.name}")
 OF_GENERATOR = matches("instance", f"${GENERATOR.name}")

@@ -7,6 +7,7 @@ from dashboards import palette, tfserving
 from dashboards.panel import Kind, Panel, Query, Style, Unit
 from dashboards.promql import (
     buckets,
+    differs,
     divide,
     matches,
     max_by,
@@ -28,7 +29,7 @@ LATENCY_AT = {q: quantile(q, ANSWERED) for q in palette.QUANTILES}
 """Quantile to its expression, in seconds from the actual send to the end of the answer."""
 
 ERROR_RATIO = divide(
-    sum_by(rate(series(loadgen.REQUESTS, unequal("outcome", "ok"), OF_GENERATOR))),
+    sum_by(rate(series(loadgen.REQUESTS, differs("outcome", "ok|degraded"), OF_GENERATOR))),
     sum_by(rate(series(loadgen.REQUESTS, OF_GENERATOR))),
 )
 
@@ -66,7 +67,8 @@ LATENCY_HEATMAP = Panel(
     bad="a second band above the first one: two kinds of requests, or a queue that comes and goes.",
     unit=Unit.SECONDS,
     kind=Kind.HEATMAP,
-    height=9,
+    width=12,
+    height=10,
     queries=(Query("A", sum_by(rate(ANSWERED), "le"), "{{le}}"),),
 )
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dashboards import palette
+from dashboards import palette, recorded
 from dashboards.panel import Panel, Query, Threshold, Unit
 from dashboards.panels.machine import NO_GPU
 from dashboards.panels.shapes import HALF, NONE_IS_GOOD, lines, now
-from dashboards.promql import divide, max_by, rate, series, sum_by
+from dashboards.promql import count_by, max_by, series, sum_by
 from dashboards.variables import OF_GPU
 from exporters.names import gpu
 
@@ -19,7 +19,7 @@ UP = now(
     "How many GPUs can be read?",
     "fewer than the machine has: a GPU was lost; see the kernel's log for Xid.",
     Unit.COUNT,
-    sum_by(series(gpu.DEVICE_UP, OF_GPU)),
+    count_by(series(recorded.GPU_BUSY, OF_GPU)),
     absent=NO_GPU,
     no_value=NOT_MEASURED,
     width=6,
@@ -83,7 +83,7 @@ BUSY = _each(
     "How busy is each GPU?",
     "well below 100 % while throughput is flat: the limit is elsewhere, mostly preprocessing or batching.",
     Unit.SHARE,
-    Query("A", max_by(series(gpu.UTILIZATION, OF_GPU), "uuid"), "{{uuid}}", NO_GPU),
+    Query("A", max_by(series(recorded.GPU_BUSY, OF_GPU), "uuid"), "{{uuid}}", NO_GPU),
 )
 MEMORY = _each(
     74,
@@ -94,7 +94,7 @@ MEMORY = _each(
     Unit.SHARE,
     Query(
         "A",
-        divide(max_by(series(gpu.MEMORY_USED, OF_GPU), "uuid"), max_by(series(gpu.MEMORY_TOTAL, OF_GPU), "uuid")),
+        max_by(series(recorded.GPU_MEMORY, OF_GPU), "uuid"),
         "{{uuid}}",
         NO_GPU,
     ),
@@ -106,8 +106,8 @@ POWER = _each(
     "How much power does each GPU draw, and how much may it?",
     "at the limit: the clocks are held down.",
     Unit.WATTS,
-    Query("A", max_by(series(gpu.POWER, OF_GPU), "uuid"), "{{uuid}}", NO_GPU),
-    Query("B", max_by(series(gpu.POWER_LIMIT, OF_GPU), "uuid"), "limit {{uuid}}", NO_GPU),
+    Query("A", max_by(series(recorded.GPU_POWER, OF_GPU), "uuid"), "{{uuid}}", NO_GPU),
+    Query("B", max_by(series(recorded.GPU_POWER_LIMIT, OF_GPU), "uuid"), "limit {{uuid}}", NO_GPU),
 )
 TEMPERATURE = _each(
     76,
@@ -116,7 +116,7 @@ TEMPERATURE = _each(
     "How hot is each GPU?",
     "above 85 °C: it will slow itself down.",
     Unit.CELSIUS,
-    Query("A", max_by(series(gpu.TEMPERATURE, OF_GPU), "uuid"), "{{uuid}}", NO_GPU),
+    Query("A", max_by(series(recorded.GPU_TEMPERATURE, OF_GPU), "uuid"), "{{uuid}}", NO_GPU),
     thresholds=(Threshold(None, palette.GOOD), Threshold(85, palette.BAD)),
 )
 CLOCKS = _each(
@@ -126,7 +126,7 @@ CLOCKS = _each(
     "How fast do the clocks run?",
     "a fall under load: see the reasons beside.",
     Unit.HERTZ,
-    Query("A", max_by(series(gpu.CLOCK, OF_GPU), "uuid", "clock"), "{{clock}} {{uuid}}", NO_GPU),
+    Query("A", max_by(series(recorded.GPU_CLOCK, OF_GPU), "uuid"), "cores {{uuid}}", NO_GPU),
 )
 REASONS = _each(
     78,
@@ -144,8 +144,8 @@ PCIE = _each(
     "How much data moves between host and GPU?",
     "near the link's limit: inputs are large, or copied too often.",
     Unit.BYTES_PER_SECOND,
-    Query("A", max_by(series(gpu.PCIE_RECEIVED, OF_GPU), "uuid"), "to {{uuid}}", NO_GPU),
-    Query("B", max_by(series(gpu.PCIE_SENT, OF_GPU), "uuid"), "from {{uuid}}", NO_GPU),
+    Query("A", max_by(series(recorded.GPU_PCIE_TO, OF_GPU), "uuid"), "to {{uuid}}", NO_GPU),
+    Query("B", max_by(series(recorded.GPU_PCIE_FROM, OF_GPU), "uuid"), "from {{uuid}}", NO_GPU),
 )
 ENERGY = _each(
     80,
@@ -154,5 +154,16 @@ ENERGY = _each(
     "How much energy does the work take?",
     "far from the power drawn: one of the two is wrong.",
     Unit.WATTS,
-    Query("A", sum_by(rate(series(gpu.ENERGY, OF_GPU)), "uuid"), "{{uuid}}", NO_GPU),
+    Query("A", max_by(series(recorded.GPU_ENERGY, OF_GPU), "uuid"), "{{uuid}}", NO_GPU),
+)
+XID = _each(
+    84,
+    "gpu-xid",
+    "Errors that the driver reports (Xid), within 5 min",
+    "Does the driver report errors of the card?",
+    "any: the runbook says which numbers mean a broken card.",
+    Unit.COUNT,
+    Query(
+        "A", max_by(series(recorded.GPU_XID, OF_GPU), "uuid", "code"), "Xid {{code}} {{uuid}}", "No error was reported."
+    ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dashboards import palette, recorded
 from dashboards.panel import Panel, Query, Threshold, Unit
 from dashboards.panels.shapes import HALF, NONE_IS_GOOD, TO_LIMIT, lines, now
-from dashboards.promql import count_by, divide, equal, max_by, rate, series, sum_by, unequal
+from dashboards.promql import count_by, max_by, rate, series, sum_by, unequal
 from dashboards.variables import OF_HOST
 from exporters.names import host
 
@@ -77,15 +77,14 @@ BUSY = _half(
 MODES = lines(
     95,
     "host-cpu-modes",
-    "CPU time by mode, in cores",
+    "CPU time by mode",
     "What are the cores busy with?",
     "much system time: small packets, or too many context switches. Much iowait: the disk.",
-    Unit.COUNT,
+    Unit.SHARE,
     Query(
         "A",
-        sum_by(rate(series(host.CPU, unequal("mode", "idle"), OF_HOST)), "mode"),
-        "{{mode}}",
-        OTHER_EXPORTER,
+        max_by(series(recorded.CPU_MODES, unequal("mode", "idle"), OF_HOST), "instance", "mode"),
+        "{{mode}} {{instance}}",
     ),
     stacked=True,
     width=HALF,
@@ -99,7 +98,7 @@ PRESSURE = _half(
     Unit.SHARE,
     Query(
         "A",
-        max_by(rate(series(host.PRESSURE, equal("share", "some"), OF_HOST)), "instance", "resource"),
+        max_by(series(recorded.PRESSURE, OF_HOST), "instance", "resource"),
         "{{resource}} {{instance}}",
         NO_PRESSURE,
     ),
@@ -154,8 +153,15 @@ NETWORK = _half(
     "How much data moves over each device?",
     "flat at the link's speed: compress, or send less.",
     Unit.BYTES_PER_SECOND,
-    Query("A", sum_by(rate(series(host.NET_RECEIVED, OF_HOST)), "device"), "in {{device}}", OTHER_EXPORTER),
-    Query("B", sum_by(rate(series(host.NET_SENT, OF_HOST)), "device"), "out {{device}}", OTHER_EXPORTER),
+    Query(
+        "A",
+        max_by(series(recorded.NET_RECEIVED, OF_HOST), "instance", "device"),
+        "in {{device}} {{instance}}",
+        NO_DEVICE,
+    ),
+    Query(
+        "B", max_by(series(recorded.NET_SENT, OF_HOST), "instance", "device"), "out {{device}} {{instance}}", NO_DEVICE
+    ),
 )
 DISK = _half(
     212,
@@ -164,7 +170,7 @@ DISK = _half(
     "Which share of the time is the disk at work?",
     "near 100 % during a run: logs, or a model that is being loaded.",
     Unit.SHARE,
-    Query("A", max_by(rate(series(host.DISK_BUSY, OF_HOST)), "device"), "{{device}}", NO_DEVICE),
+    Query("A", max_by(series(recorded.DISK_BUSY, OF_HOST), "instance", "device"), "{{device}} {{instance}}", NO_DEVICE),
 )
 SWITCHES = _half(
     213,
@@ -173,7 +179,7 @@ SWITCHES = _half(
     "How often do the cores change from one thread to another?",
     "a rise without a rise of throughput: too many threads.",
     Unit.PER_SECOND,
-    Query("A", sum_by(rate(series(host.CONTEXT_SWITCHES, OF_HOST)), "instance"), "{{instance}}", OTHER_EXPORTER),
+    Query("A", max_by(series(recorded.SWITCHES, OF_HOST), "instance"), "{{instance}}"),
 )
 FILES = lines(
     214,
@@ -184,9 +190,8 @@ FILES = lines(
     Unit.SHARE,
     Query(
         "A",
-        divide(max_by(series(host.FILES, OF_HOST), "instance"), max_by(series(host.FILES_LIMIT, OF_HOST), "instance")),
+        max_by(series(recorded.FILES, OF_HOST), "instance"),
         "{{instance}}",
-        OTHER_EXPORTER,
     ),
     thresholds=(Threshold(None, palette.GOOD), Threshold(1, palette.BAD)),
     width=HALF,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dashboards import palette
+from dashboards import palette, recorded
 from dashboards.panel import Kind, Panel, Query, Threshold, Unit
-from dashboards.promql import complement, divide, equal, matches, max_by, rate, series, sum_by
+from dashboards.promql import equal, max_by, series
 from dashboards.variables import OF_HOST
-from exporters.names import gpu, host
 
 NO_GPU = "No GPU is measured on this machine."
 
@@ -19,32 +18,14 @@ HOST = Panel(
     unit=Unit.SHARE,
     kind=Kind.LINES,
     queries=(
-        Query(
-            "A",
-            complement(
-                divide(
-                    sum_by(rate(series(host.CPU, matches("mode", "idle|iowait"), OF_HOST)), "instance"),
-                    max_by(series(host.CPU_CORES, OF_HOST), "instance"),
-                )
-            ),
-            "CPU busy {{instance}}",
-        ),
+        Query("A", max_by(series(recorded.CPU_BUSY, OF_HOST), "instance"), "CPU busy {{instance}}"),
         Query(
             "B",
-            max_by(rate(series(host.PRESSURE, equal("resource", "cpu"), equal("share", "some"), OF_HOST)), "instance"),
+            max_by(series(recorded.PRESSURE, equal("resource", "cpu"), OF_HOST), "instance"),
             "waiting for CPU {{instance}}",
             "The kernel keeps no pressure figures.",
         ),
-        Query(
-            "C",
-            complement(
-                divide(
-                    max_by(series(host.MEMORY_AVAILABLE, OF_HOST), "instance"),
-                    max_by(series(host.MEMORY_TOTAL, OF_HOST), "instance"),
-                )
-            ),
-            "memory used {{instance}}",
-        ),
+        Query("C", max_by(series(recorded.MEMORY_USED, OF_HOST), "instance"), "memory used {{instance}}"),
     ),
     thresholds=(Threshold(None, palette.GOOD), Threshold(0.9, palette.BAD)),
 )
@@ -58,13 +39,8 @@ GPU = Panel(
     unit=Unit.SHARE,
     kind=Kind.LINES,
     queries=(
-        Query("A", max_by(series(gpu.UTILIZATION), "uuid"), "busy {{uuid}}", NO_GPU),
-        Query(
-            "B",
-            divide(max_by(series(gpu.MEMORY_USED), "uuid"), max_by(series(gpu.MEMORY_TOTAL), "uuid")),
-            "memory {{uuid}}",
-            NO_GPU,
-        ),
+        Query("A", max_by(series(recorded.GPU_BUSY), "uuid"), "busy {{uuid}}", NO_GPU),
+        Query("B", max_by(series(recorded.GPU_MEMORY), "uuid"), "memory {{uuid}}", NO_GPU),
     ),
     height=6,
     no_value="no GPU measured",

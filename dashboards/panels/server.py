@@ -68,7 +68,8 @@ HEATMAP = Panel(
     bad="mass moving up while the load stays. Steady mass in one bucket hides changes of up to 80 %.",
     unit=Unit.MICROSECONDS,
     kind=Kind.HEATMAP,
-    height=11,
+    width=12,
+    height=10,
     queries=(Query("A", sum_by(rate(buckets(tfserving.REQUEST_LATENCY, *INFERENCE)), "le"), "{{le}}", NO_SERVER),),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dashboards import palette, tfserving
 from dashboards.panel import Threshold, Unit
+from dashboards.panels.arrivals import CLOSED_LOOP, LATENESS
 from dashboards.panels.server import INFERENCE, NO_BATCHING, NO_SERVER, SECONDS, quantile_with_bounds
 from dashboards.panels.shapes import HALF, coloured, lines, now
 from dashboards.promql import (
@@ -38,7 +39,7 @@ STACK = lines(
     30,
     "time-stack",
     "A good answer's time, part by part",
-    "Where does the mean answer spend its time, from being sent to being received? Means of sum over count, which add "
+    "Where does the mean answer spend its time, from when it was meant to be sent? Means of sum over count, which add "
     "up; quantiles do not. Runtime without the batch queue is the model.",
     "the network's part grows with the load: the server's threads are all busy, requests wait before it counts. The "
     "queue's part grows: too few batch threads.",
@@ -47,6 +48,7 @@ STACK = lines(
     coloured("B", QUEUE, "batch queue", palette.ORANGE, NO_BATCHING),
     coloured("C", FRONT, "server, outside the model", palette.BLUE, NO_SERVER),
     coloured("D", NETWORK, "network, client, and waiting for a server thread", palette.VIOLET, NO_SERVER),
+    coloured("E", LATENESS, "sent too late (open loop)", palette.PINK, CLOSED_LOOP),
     stacked=True,
     height=10,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import SplitResult, urlencode, urlsplit
@@ -40,8 +40,14 @@ class Span:
         return self.scrape_interval * max(1, math.ceil((self.end - self.start) / self.scrape_interval / MOST_POINTS))
 
 
-def fetch(url: str, board: Board, span: Span, values: Mapping[str, str]) -> Answers:
-    """The answers to every query of the board's panels that have a time axis.
+WITH_TIME_AXIS = frozenset({Kind.LINES, Kind.HEATMAP})
+"""What the report draws."""
+
+
+def fetch(
+    url: str, board: Board, span: Span, values: Mapping[str, str], kinds: Collection[Kind] = WITH_TIME_AXIS
+) -> Answers:
+    """The answers to every query of the board's panels of these kinds, over time.
 
     A query that fails says so in its answer; once Prometheus cannot be reached, the others are not tried any more.
     `values` are variables' values; those left out stand for everything.
@@ -52,8 +58,8 @@ def fetch(url: str, board: Board, span: Span, values: Mapping[str, str]) -> Answ
     empty = Answers(_without_login(url), start, end, span.step, window, ())
     answers: list[Answer] = []
     unreachable: str | None = None
-    for asked in expressions(board, window, values):
-        if asked.panel.kind not in (Kind.LINES, Kind.HEATMAP):
+    for asked in expressions(board, window, values, span.end - span.start, span.step):
+        if asked.panel.kind not in kinds:
             continue
         lines: tuple[Line, ...] = ()
         failure = unreachable

@@ -36,9 +36,9 @@
   function sameRange(source, change) {
     const from = change["xaxis.range[0]"];
     const to = change["xaxis.range[1]"];
-    if (from === undefined || to === undefined) return;
+    if (from === undefined || to === undefined || source.layout.xaxis.type !== "date") return;
     for (const chart of charts) {
-      if (chart === source) continue;
+      if (chart === source || chart.layout.xaxis.type !== "date") continue;
       const range = chart.layout.xaxis.range;
       if (range[0] !== from || range[1] !== to) Plotly.relayout(chart, { "xaxis.range": [from, to] });
     }

@@ -20,7 +20,7 @@ from tests.needs import need
 
 pytestmark = pytest.mark.slow
 
-MADE_BY_RULES = {"objectives-used", "duration-shares"}
+MADE_BY_RULES = {"objectives-used", "duration-shares", "host", "gpu"}
 """Panels of recorded series: the store of these tests evaluates no rules, so the report says that they are empty."""
 
 WITH_AXIS = [
