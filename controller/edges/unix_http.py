@@ -15,12 +15,17 @@ class UnixAdapter(HTTPAdapter):
 
     def __init__(self, path: str) -> None:
         """`path` is the socket's."""
-        self._path = path
+        self._pool = _Pool(path)
         super().__init__()
 
     def get_connection_with_tls_context(self, *_: Any, **__: Any) -> HTTPConnectionPool:
         """The only pool there is."""
-        return _Pool(self._path)
+        return self._pool
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        super().close()
+        self._pool.close()
 
 
 class _Pool(HTTPConnectionPool):
