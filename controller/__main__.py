@@ -12,7 +12,7 @@ from controller.exit_codes import ExitCode
 from controller.plans.problems import PlanError
 from controller.ports import EdgeError, RunBrokenError
 
-VERBS = ("check", "rehearse", "run", "serve", "runs", "report", "gate", "dashboards", "demo")
+VERBS = ("check", "rehearse", "run", "serve", "runs", "report", "gate", "dashboards", "demo", "worker")
 """Each is a module of `controller.cli` with `add` and `run`; only those that are needed are imported."""
 
 

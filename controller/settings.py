@@ -30,6 +30,8 @@ class Settings:
     listen: tuple[str, int] = ("127.0.0.1", 9690)  # of the controller's own /metrics
     generator_listen: str = "127.0.0.1"  # host on which the generator serves its metrics, on a free port
     generator_address: str | None = None  # host by which Prometheus reaches it, if that is another
+    generator_bind: tuple[str, int] | None = None  # where workers of other hosts reach the generator's master
+    worker_secret_file: Path | None = None  # the secret that they have, too
     prometheus_url: str | None = None
     grafana_url: str | None = None
     grafana_token_file: Path | None = None
@@ -54,6 +56,8 @@ FORMS: Mapping[str, setting_forms.Form] = {
     "listen": setting_forms.address,
     "generator_listen": setting_forms.word,
     "generator_address": setting_forms.word,
+    "generator_bind": setting_forms.address,
+    "worker_secret_file": setting_forms.path,
     "prometheus_url": setting_forms.url,
     "grafana_url": setting_forms.url,
     "grafana_token_file": setting_forms.path,

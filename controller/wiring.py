@@ -77,6 +77,8 @@ def _world(settings: Settings, runs: RunsFolder, target: str, stack: ExitStack) 
         probe=TargetHttp(settings.allow_targets),
         board=board,
         generator_listen=settings.generator_listen,
+        generator_bind=settings.generator_bind,
+        worker_secret_file=settings.worker_secret_file,
         generator_address=settings.generator_address,
     )
 

@@ -24,6 +24,7 @@ from threading import Thread
 
 import controller
 from controller.edges.leftovers import RUN_ID_VARIABLE
+from controller.edges.worker_secret import read_secret
 from controller.generator_spec import GeneratorSpec, encode_spec
 from controller.orders import Command, Fault, Hello, Quit, Report, decode, encode
 from controller.ports import EdgeError
@@ -53,8 +54,9 @@ MOST_PATH_BYTES = 100
 class GeneratorProcess:
     """The generator port on real Locust processes; everything they print goes to `log`."""
 
-    def __init__(self, log: Path) -> None:
-        """Nothing is started; `log` is appended to."""
+    def __init__(self, log: Path, bind: tuple[str, int] | None = None, secret_file: Path | None = None) -> None:
+        """Nothing is started; `log` is appended to. Workers of other hosts come to `bind` with the file's secret."""
+        self._bind, self._secret_file = bind, secret_file
         self._log = log
         self._folder: Path | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -130,8 +132,20 @@ class GeneratorProcess:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
+    def _sealed(self, spec: GeneratorSpec) -> GeneratorSpec:
+        """With a secret and a place to come to: made up for this run, or those that other hosts know."""
+        if not spec.remote:
+            return replace(spec, secret=secrets.token_hex(32))
+        if self._bind is None or self._secret_file is None:
+            what = "the plan wants workers of other hosts"
+            raise OSError(f"{what}; set STAGELIGHT_GENERATOR_BIND and STAGELIGHT_WORKER_SECRET_FILE")
+        try:
+            return replace(spec, bind=self._bind, secret=read_secret(self._secret_file))
+        except ValueError as error:
+            raise OSError(str(error)) from error
+
     def _connect(self, spec: GeneratorSpec, folder: Path) -> socket.socket:
-        spec = replace(spec, secret=spec.secret or secrets.token_hex(32))
+        spec = self._sealed(spec)
         (folder / "spec.json").write_bytes(encode_spec(spec))
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
             listener.bind(str(folder / "orders"))

@@ -12,10 +12,11 @@ import locust.runners
 from locust.env import Environment
 
 from controller.edges.target_address import refusal
+from controller.edges.worker_secret import read_secret
 from controller.generator import process, remote, worker
 from controller.generator.link import Link
 from controller.generator.master import Master
-from controller.generator.sealed import read_secret, seal
+from controller.generator.sealed import seal
 from controller.generator.team import Team
 from controller.generator.user import ClosedLoopUser
 from controller.generator_spec import GeneratorSpec, decode_spec

@@ -33,7 +33,8 @@ def digest_of(plan: Plan, written: Mapping[str, Path], locustfile: Path | None =
         files: dict[str, Any] = {name: path and path.name for name in FILES for path in [getattr(tls, name)]}
         tls = replace(tls, **files)
     workload = replace(plan.workload, payloads=payloads, locustfile=own, expected=known)
-    said = replace(plan, workload=workload, target=replace(plan.target, tls=tls))
+    workers = 0 if plan.workers_auto else plan.workers
+    said = replace(plan, workload=workload, target=replace(plan.target, tls=tls), workers=workers)
     text = json.dumps(_normal(said), sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -13,6 +13,7 @@ from controller.plans.problems import Findings
 from controller.plans.schema import PLAN
 from controller.plans.tables import Fields
 from controller.plans.text import read_text
+from controller.plans.workers import Workers
 from controller.plans.yaml_source import Node, Scalar, Table, parse
 
 
@@ -47,8 +48,8 @@ def _is_foreign(root: Node, findings: Findings) -> bool:
 
 
 def _plan(fields: Fields, text: str, path: Path) -> Plan:
-    simple = {name: fields.get(name) for name in ("workers", "objectives", "stop_when", "drain_timeout")}
-    schedule = fields.get("schedule")
+    simple = {name: fields.get(name) for name in ("objectives", "stop_when", "drain_timeout")}
+    schedule, workers = fields.get("schedule"), fields.get("workers", Workers(1))
     return Plan(
         name=fields.get("name"),
         target=fields.get("target").built,
@@ -58,6 +59,9 @@ def _plan(fields: Fields, text: str, path: Path) -> Plan:
         source=text,
         path=path.resolve(),
         schedule=schedule.built if schedule is not None else None,
+        workers=workers.local + workers.remote,
+        remote_workers=workers.remote,
+        workers_auto=workers.auto,
         tags=tuple(dict.fromkeys(fields.get("tags", ()))),
         **{name: value for name, value in simple.items() if value is not None},
     )

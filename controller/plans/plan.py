@@ -8,8 +8,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
-from controller.plans.arrivals import Process
 from controller.plans.answer_rules import Degraded, Expected
+from controller.plans.arrivals import Process
 from controller.plans.criterion import Criterion, StopRule
 from controller.plans.tls import Tls
 
@@ -208,7 +208,9 @@ class Plan:
     digest: str
     source: str
     path: Path
-    workers: int = 1
+    workers: int = 1  # in all
+    remote_workers: int = 0  # of them on other hosts
+    workers_auto: bool = False  # the number is this machine's, not the plan's
     objectives: tuple[Criterion, ...] = ()
     stop_when: tuple[StopRule, ...] = ()
     schedule: Schedule | None = None

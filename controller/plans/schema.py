@@ -16,6 +16,7 @@ from controller.plans.stages import MAX_SPAN, STAGE
 from controller.plans.tables import Key, ListOf, Record
 from controller.plans.target import TARGET
 from controller.plans.together import check_together
+from controller.plans.workers import WORKERS
 
 _ZERO = timedelta(0)
 
@@ -60,7 +61,7 @@ PLAN = Record(
         "name": Key(Text("a name", longest=100), "What the plan is called.", required=True),
         "target": Key(TARGET, "The system under test.", required=True),
         "workload": Key(ANY_WORKLOAD, "What one request is, or whose code says it.", required=True),
-        "workers": Key(Whole(1, 64), "Generator processes (1)."),
+        "workers": Key(WORKERS, "Generator processes (1); auto leaves a core to the rest."),
         "stages": Key(ListOf(STAGE, least=1), "The load, stage after stage.", required=True),
         "objectives": Key(ListOf(_OBJECTIVE), "What every measured window must meet."),
         "stop_when": Key(ListOf(_STOP_RULE), "What ends a run early when it holds without a break."),

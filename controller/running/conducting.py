@@ -49,6 +49,8 @@ class World:
     board: Board
     generator_listen: str = "127.0.0.1"
     generator_address: str | None = None
+    generator_bind: tuple[str, int] | None = None
+    worker_secret_file: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def _loop(
         chronicle.note(f"Prometheus at {world.prometheus_url} did not answer: this run has no series from it")
     limits = run_limits(plan, timetable, world.clock.monotonic(), metrics=metrics, factor=world.deadline_factor)
     ports = RunPorts(
-        GeneratorProcess(directory.path / "locust.log"),
+        GeneratorProcess(directory.path / "locust.log", world.generator_bind, world.worker_secret_file),
         world.annotator,
         world.discovery,
         directory,

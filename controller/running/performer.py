@@ -96,7 +96,9 @@ class Performer:
 
     def _start(self) -> None:
         plan, listen = self.plan, self.ports.generator_listen
-        spec = GeneratorSpec(self.run_id, plan.name, plan.target, plan.workload, plan.workers, listen)
+        spec = GeneratorSpec(
+            self.run_id, plan.name, plan.target, plan.workload, plan.workers, listen, plan.remote_workers
+        )
         self.ports.generator.start(spec)
 
     def _track(self, action: OpenSlot | OpenWindow | ExtendSlot | CloseSlot) -> None:

@@ -35,11 +35,13 @@ class Drive:
     reports: list[Report] = field(default_factory=list)
     leasing: bool = True
     number: int = 0
+    bind: tuple[str, int] | None = None
+    secret_file: Path | None = None
     sent: dict[int, float] = field(default_factory=dict)  # order number to epoch
     _leased: float = 0.0
 
     def __enter__(self) -> Drive:
-        self.process = GeneratorProcess(self.log)
+        self.process = GeneratorProcess(self.log, self.bind, self.secret_file)
         try:
             self.process.start(self.spec)
             self.hello = self.wait(Hello, 60.0)

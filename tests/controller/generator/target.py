@@ -53,6 +53,7 @@ class Target:
 
     behaviours: Sequence[str] = ("ok",)
     delay: float = 0.0
+    host: str = "127.0.0.1"
     seen: Counter[str] = field(default_factory=Counter)  # requests by behaviour
     bodies: Counter[bytes] = field(default_factory=Counter)
     last: float = 0.0  # epoch of the newest request
@@ -61,13 +62,13 @@ class Target:
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
         self._connections: set[socket.socket] = set()
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
+        self._listener = socket.create_server((self.host, 0), backlog=256)
         self.port: int = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{self.host}:{self.port}"
 
     @property
     def count(self) -> int:

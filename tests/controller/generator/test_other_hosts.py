@@ -1,0 +1,98 @@
+"""Workers of another host: let in by the secret alone, given their share, told when cut off, stopped by themselves."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from controller.orders import LEASE_SECONDS, Fault, Interval
+from tests.controller.generator.drive import Drive, a_spec
+from tests.controller.generator.other_host import OtherHost, another_host
+from tests.controller.generator.target import Target
+
+pytestmark = pytest.mark.slow
+
+SECRET = "a secret of enough bytes for two hosts\n"  # noqa: S105 - of this test alone
+
+
+@contextmanager
+def agent(host: OtherHost, port: int, secret: Path, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """The one command that another host needs."""
+    words = ("-m", "controller", "worker", "--master", f"{host.here}:{port}", "--secret-file", str(secret))
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            host.command(sys.executable, *words),
+            stdout=output,
+            stderr=output,
+            env={**os.environ, "STAGELIGHT_ALLOW_TARGETS": host.here},
+        )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        assert process.wait(10) == 130
+
+
+def test_a_worker_of_another_host_shares_the_load_and_is_told_when_it_is_cut_off(tmp_path: Path) -> None:
+    right, wrong = tmp_path / "right", tmp_path / "wrong"
+    right.write_text(SECRET)
+    wrong.write_text(SECRET.replace("two", "six"))
+    with another_host() as host, socket.create_server((host.here, 0)) as probe:
+        port = probe.getsockname()[1]
+        probe.close()
+        target = Target(delay=0.01, host=host.here)
+        spec = replace(a_spec(target.url, workers=2), remote=1)
+        with agent(host, port, wrong, tmp_path / "wrong.log"), agent(host, port, right, tmp_path / "right.log"):
+            _shares_counts_and_ends(Drive(spec, tmp_path / "1.log", bind=(host.here, port), secret_file=right), target)
+            before = target.count
+            with Drive(spec, tmp_path / "2.log", bind=(host.here, port), secret_file=right) as drive:
+                _is_told_when_cut_off(drive, host)
+                assert target.count > before
+                os.kill(drive.hello.pid, signal.SIGKILL)
+                struck = time.time()
+                time.sleep(LEASE_SECONDS + 1.5)
+                assert struck < target.last < struck + LEASE_SECONDS  # the other host went on, but not for longer
+        for log in ("1.log", "2.log"):
+            assert (tmp_path / log).read_text().count(" comes from ") == 1
+
+
+def _shares_counts_and_ends(run: Drive, target: Target) -> None:
+    """The first run, which the same command serves before the second."""
+    with run as drive:
+        assert drive.hello.workers == 2
+        drive.order(6)
+        drive.run(2.5)
+        assert [worker.users for worker in drive.intervals()[-1].workers] == [3, 3]
+        drained = drive.drain()
+        assert drained.totals["ok"] == drained.started == target.count > 200
+        assert sum(drive.outcomes().values()) == target.count
+        assert drive.faults() == []
+        assert drive.quit() == 0
+
+
+def _is_told_when_cut_off(drive: Drive, host: OtherHost) -> None:
+    drive.order(6)
+    drive.run(1.5)
+    host.plug(connected=False)
+    cut = time.time()
+    fault = drive.wait(Fault, 5.0)
+    assert time.time() - cut < 3.0
+    assert "has not reported for 2." in fault.what
+    assert "when it was divided among the others" in fault.what
+    told = time.time()
+    interval = drive.wait(Interval, 4.0, lambda one: one.start > told)
+    assert interval.users == 6
+    host.plug(connected=True)
+    drive.wait(Fault, 10.0, lambda fault: "reports again after" in fault.what)
+    drive.run(2.5)
+    assert [worker.users for worker in drive.intervals()[-1].workers] == [3, 3]
