@@ -51,6 +51,11 @@ class Book:
         return sum(member.ended for member in self.members.values())
 
     @property
+    def retries(self) -> int:
+        """Further attempts of requests that had failed."""
+        return sum(member.retries for member in self.members.values())
+
+    @property
     def users(self) -> int:
         """Users that are known to run now: those of a silent worker are not."""
         return sum(member.users for member in self.able)
@@ -74,7 +79,7 @@ class Book:
             faults.append(f"{member.name} reports again after {member.age(now):.1f} s of silence")
         member.sequence, member.seen = report.sequence, now
         member.started, member.ended, member.users = report.started, report.ended, report.users
-        member.vitals = report.vitals
+        member.vitals, member.retries = report.vitals, report.retries
         member.lags.add(Counter(report.vitals.lags_us), sum(report.vitals.lags_us))
         self._add(report.cells, member)
         self.open.add(report.intended, report.arrivals)

@@ -35,6 +35,7 @@ class Member:
     started: int = 0
     ended: int = 0
     users: int = 0
+    retries: int = 0
     vitals: Vitals | None = None
     lags: Buckets = field(default_factory=lambda: Buckets(LAG_BOUNDS_US))
     received: Counter[str] = field(default_factory=Counter)  # requests by outcome that its reports told of

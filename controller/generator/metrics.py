@@ -45,6 +45,7 @@ class BookCollector(Collector):
         yield _counter(loadgen.REQUESTS, [((outcome,), number) for outcome, number in book.totals.items()])
         yield _histogram(loadgen.DURATION, {(outcome,): buckets for outcome, buckets in book.durations.items()})
         yield from _open_loop(book)
+        yield _counter(loadgen.RETRIES, [((), book.retries)])
         yield _counter(loadgen.STARTED, [((), book.started)])
         yield _counter(loadgen.REPORTS_LOST, [((), book.reports_lost)])
         yield _gauge(loadgen.IN_FLIGHT, [((), book.started - book.ended)])

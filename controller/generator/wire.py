@@ -76,7 +76,7 @@ class Switched:
 class WorkerReport:
     """What ended since the last report, and how the worker is; `sequence` rises by one each report.
 
-    `started` and `ended` count from the start of the process.
+    `started`, `ended` and `retries` count from the start of the process.
     """
 
     worker: str
@@ -88,6 +88,7 @@ class WorkerReport:
     vitals: Vitals
     intended: tuple[RawCell, ...] = ()
     arrivals: tuple[RawArrivals, ...] = ()
+    retries: int = 0
 
     def packed(self) -> dict[str, Any]:
         """Without copying the counts."""
@@ -101,6 +102,7 @@ class WorkerReport:
             "users": self.users,
             "intended": self.intended,
             "arrivals": self.arrivals,
+            "retries": self.retries,
             "vitals": [vitals.cpu_seconds, vitals.resident_bytes, vitals.lags_us, vitals.saturation],
         }
 

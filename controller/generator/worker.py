@@ -137,8 +137,8 @@ class Worker:
         arrivals = arrivals + ledger.take_arrivals()
         self._sequence += 1
         vitals, counts = self._pulse.take(), (ledger.started, ledger.ended, self._crowd.running)
-        open_loop = (tuple(intended), tuple(arrivals))
-        report = wire.WorkerReport(self.name, self._sequence, tuple(cells), *counts, vitals, *open_loop)
+        rest = (tuple(intended), tuple(arrivals), self._work.reasons.retries)
+        report = wire.WorkerReport(self.name, self._sequence, tuple(cells), *counts, vitals, *rest)
         try:
             self._send(wire.REPORT, report.packed())
             self._unsent = ([], [], [])

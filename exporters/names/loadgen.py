@@ -47,6 +47,7 @@ DROPPED = Metric(
 RATE_TARGET = Metric(
     "loadgen_rate_target", "gauge", "Open loop: arrivals a second that are asked for now; otherwise 0."
 )
+RETRIES = Metric("loadgen_retries_total", "counter", "Further attempts of requests; their time is in the latency.")
 STARTED = Metric("loadgen_requests_started_total", "counter", "Requests that were sent, whatever became of them.")
 IN_FLIGHT = Metric("loadgen_in_flight_requests", "gauge", "Requests sent and not yet answered.")
 USERS_TARGET = Metric("loadgen_users_target", "gauge", "Users that the last load order asked for.")
