@@ -18,6 +18,9 @@ from exporters.names import gpu as names
 REPROBE_SECONDS = 600.0
 """An unsupported field is asked again this rarely: some drivers log a kernel warning each time."""
 
+MOST_INSTANCES = 32
+"""Of one device; today's have seven."""
+
 Failures = Counter[tuple[str, str, str]]
 """Failed readings by (uuid, field, reason)."""
 
@@ -76,7 +79,7 @@ class DeviceReader:
         """The MIG instances; each has what can be its own."""
         try:
             mode, _ = pynvml.nvmlDeviceGetMigMode(handle) if self._may("mig", parent) else (0, 0)
-            count = pynvml.nvmlDeviceGetMaxMigDeviceCount(handle) if mode else 0
+            count = min(MOST_INSTANCES, pynvml.nvmlDeviceGetMaxMigDeviceCount(handle)) if mode else 0
         except pynvml.NVMLError as error:
             if error.value in GONE:
                 raise

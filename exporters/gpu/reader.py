@@ -21,6 +21,9 @@ logger = logging.getLogger(__name__)
 PATIENCE_SECONDS = 0.5
 """How long a sample waits for all devices together; one that answers later is shown as hung until it answers."""
 
+MOST_DEVICES = 64
+"""Each has a thread; no machine has more."""
+
 _BACKOFF = Backoff(first=5.0, longest=300.0)
 
 
@@ -50,9 +53,9 @@ class GpuReader:
             count = pynvml.nvmlDeviceGetCount()
         except pynvml.NVMLError as error:
             return self._fall(code(error))
-        devices = self._lanes.read(count)
+        devices = self._lanes.read(min(count, MOST_DEVICES))
         hung = self._lanes.hung
-        self._watch(devices, count)
+        self._watch(devices, min(count, MOST_DEVICES))
         present = {device.identity.uuid for device in devices}
         self._seen |= dict.fromkeys(device.identity.uuid for device in devices if device.instance is None)
         lost = tuple(uuid for uuid in sorted(self._seen) if uuid not in present and uuid not in hung)

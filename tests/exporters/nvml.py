@@ -38,6 +38,11 @@ class Standin:
             "NVML_STANDIN_CALLS": str(self.folder / "calls"),
         }
 
+    @property
+    def quiet_environment(self) -> dict[str, str]:
+        """The same without the list of calls, which would cost more than the calls."""
+        return {key: value for key, value in self.environment.items() if key != "NVML_STANDIN_CALLS"}
+
     def script(self, *parts: Lines) -> None:
         """Replace the script; later parts win."""
         lines: Lines = {}

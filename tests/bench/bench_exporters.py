@@ -1,0 +1,202 @@
+"""Measures the exporters: cost beside node_exporter's, cost of sampling, scrapes while a device hangs, soak, odd input.
+
+`python -m tests.bench.bench_exporters` prints a table and writes `build/figures/exporters.json`; it takes about four
+minutes. `STAGELIGHT_SOAK_SECONDS` (60) and `STAGELIGHT_FUZZ_EXAMPLES` (2000) make it longer: 3600 and 100000 are the
+figures that are published.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+
+from tests.bench.node_exporter import FLAGS, OUR_SWITCHES, Scraper, cpu_seconds, node_exporter
+from tests.exporters.nvml import A, Lines, Standin, a_device, a_system, build
+from tests.exporters.running import Exporter, an_exporter
+from tests.exporters.test_odd_files import test_no_content_breaks_the_page as odd_files
+from tests.exporters.test_odd_gpus import test_no_answer_breaks_the_page as odd_gpus
+
+FIGURES = Path("build/figures/exporters.json")
+DEVICES = 8
+SCRAPES = 200
+COST_SECONDS = 30.0
+CPU_GOAL, MEMORY_GOAL, P99_GOAL = 0.005, 45e6, 0.020
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One measured number, the goal it has, and whether it is reached."""
+
+    name: str
+    value: float
+    unit: str
+    goal: str
+    holds: bool
+    runs: int
+    note: str
+
+
+def main() -> int:
+    """Measure everything; 1 if a tool is missing. Goals that are not reached are shown, they do not fail."""
+    if shutil.which("cc") is None:
+        sys.stderr.write("could not measure the exporters: there is no C compiler for the stand-in GPU library\n")
+        return 1
+    with tempfile.TemporaryDirectory() as folder:
+        library = build(Path(folder))
+        figures = [*_beside(), *_cost(library), *_hung(library), *_soak(library), *_fuzz()]
+    FIGURES.parent.mkdir(parents=True, exist_ok=True)
+    FIGURES.write_text(json.dumps([asdict(figure) for figure in figures], indent=1) + "\n")
+    for figure in figures:
+        mark = "ok " if figure.holds else "NOT"
+        sys.stdout.write(
+            f"{mark} {figure.name:44} {figure.value:12.4f} {figure.unit:8} goal {figure.goal:10} {figure.note}\n"
+        )
+    return 0
+
+
+def _beside() -> Iterator[Figure]:
+    """CPU of one scrape, ours with the sample that it shows, against node_exporter's of the same families."""
+    with node_exporter(*FLAGS) as theirs:
+        if theirs is None:
+            sys.stderr.write("note: no node_exporter, so its cost is not compared\n")
+            return
+        ratios, notes = [], []
+        with an_exporter("host", *OUR_SWITCHES, "--interval", "10m") as idle:
+            for _ in range(3):
+                page_ms = _per_scrape(idle.process.pid, idle.url)
+                node_ms = _per_scrape(theirs.pid, theirs.url)
+                sample_ms = _sample_ms()
+                ratios.append((page_ms + sample_ms) / node_ms)
+                notes.append(f"{page_ms:.2f}+{sample_ms:.2f}/{node_ms:.2f}")
+    value = median(ratios)
+    note = f"ms: page + sample / node_exporter {theirs.version}: {', '.join(notes)}"
+    yield Figure("CPU of a scrape against node_exporter", round(value, 3), "ratio", "<= 1.0", value <= 1.0, 3, note)
+
+
+def _per_scrape(pid: int, url: str) -> float:
+    scrape = Scraper(url)
+    scrape()
+    before = cpu_seconds(pid)
+    for _ in range(SCRAPES):
+        scrape()
+    return (cpu_seconds(pid) - before) / SCRAPES * 1e3
+
+
+def _sample_ms() -> float:
+    """CPU of one sample of the host, in this process, where no other thread disturbs the measurement."""
+    from exporters.collectors import collectors
+    from exporters.options import read
+
+    (collector,) = collectors(read(["host", *OUR_SWITCHES]))
+    collector.sample()
+    before = time.process_time()
+    for _ in range(SCRAPES):
+        collector.sample()
+    return (time.process_time() - before) / SCRAPES * 1e3
+
+
+def _cost(library: Standin) -> Iterator[Figure]:
+    """The whole program at a sample each second and a scrape every five."""
+    library.script(*_machine())
+    with an_exporter("host", "gpu", environment=library.quiet_environment) as exporter:
+        scrape = Scraper(exporter.url)
+        scrape()
+        time.sleep(3)
+        before, began = cpu_seconds(exporter.process.pid), time.monotonic()
+        while time.monotonic() - began < COST_SECONDS:
+            time.sleep(5)
+            scrape()
+        share = (cpu_seconds(exporter.process.pid) - before) / (time.monotonic() - began)
+        series = exporter.series()
+    resident = series["exporter_process_resident_memory_bytes", ()]
+    lines = len(series)
+    yield Figure(
+        "CPU at 1 s samples, 5 s scrapes, 8 GPUs",
+        round(share, 5),
+        "cores",
+        f"<= {CPU_GOAL}",
+        share <= CPU_GOAL,
+        1,
+        f"over {COST_SECONDS:.0f} s, {lines} series",
+    )
+    megabytes = resident / 1e6
+    yield Figure("resident memory", round(megabytes, 1), "MB", "<= 45", resident <= MEMORY_GOAL, 1, "host and 8 GPUs")
+
+
+def _hung(library: Standin) -> Iterator[Figure]:
+    """Two scrapers, ten times a second each, while a call for one of eight devices does not return."""
+    library.script(*_machine(), {"0.power": "hang 3600 1"})
+    with an_exporter("host", "gpu", environment=library.quiet_environment) as exporter:
+        exporter.until(lambda s: s.get(("gpu_devices", ())) == DEVICES, seconds=20)
+        with ThreadPoolExecutor(2) as pool:
+            took = sorted(t for times in pool.map(lambda _: _times(exporter, 100), range(2)) for t in times)
+        alive = len([key for key in exporter.series() if key[0] == "gpu_power_draw_watts"])
+    p99 = took[-(-99 * len(took) // 100) - 1]
+    note = f"{len(took)} scrapes by 2, max {took[-1] * 1e3:.1f} ms, data of {alive} of {DEVICES} devices shown"
+    holds = p99 <= P99_GOAL and alive == DEVICES - 1
+    yield Figure("scrape p99, 8 GPUs, one hung", round(p99 * 1e3, 2), "ms", "<= 20", holds, 1, note)
+
+
+def _times(exporter: Exporter, count: int) -> list[float]:
+    times, scrape = [], Scraper(exporter.url)
+    for _ in range(count):
+        began = time.perf_counter()
+        scrape()
+        times.append(time.perf_counter() - began)
+        time.sleep(0.1)
+    return times
+
+
+def _soak(library: Standin) -> Iterator[Figure]:
+    """Memory and descriptors at the start and at the end of many scrapes."""
+    seconds = float(os.environ.get("STAGELIGHT_SOAK_SECONDS", "60"))
+    library.script(*_machine())
+    with an_exporter("host", "gpu", "--interval", "500ms", environment=library.quiet_environment) as exporter:
+        for _ in range(50):
+            exporter.get()
+        scrape = Scraper(exporter.url)
+        scrape()
+        first, scrapes, ends = exporter.series(), 0, time.monotonic() + seconds
+        while time.monotonic() < ends:
+            scrape()
+            scrapes += 1
+            time.sleep(0.15)
+        last = exporter.series()
+    grown = (_of(last, "resident_memory_bytes") - _of(first, "resident_memory_bytes")) / 1e6
+    opened = _of(last, "file_descriptors") - _of(first, "file_descriptors")
+    note = f"{scrapes} scrapes in {seconds:.0f} s"
+    yield Figure("soak: resident memory grown", round(grown, 2), "MB", "<= 1", grown <= 1, 1, note)
+    yield Figure("soak: descriptors grown", opened, "", "<= 0", opened <= 0, 1, note)
+
+
+def _of(series: dict[tuple[str, tuple[tuple[str, str], ...]], float], what: str) -> float:
+    return series[f"exporter_process_{what}", ()]
+
+
+def _fuzz() -> Iterator[Figure]:
+    """Odd kernel files and odd answers of the driver's library: any exception ends this with its input."""
+    from hypothesis import settings
+
+    examples = int(os.environ.get("STAGELIGHT_FUZZ_EXAMPLES", "2000"))
+    for test in (odd_files, odd_gpus):
+        settings(settings.get_profile("default"), max_examples=examples // 2, deadline=None)(test)()
+    yield Figure("odd readings that broke nothing", examples, "", "no error", True, 1, "half kernel files, half GPUs")
+
+
+def _machine() -> tuple[Lines, ...]:
+    """Eight devices, each with everything."""
+    names = [A, *(f"GPU-{n:08x}-0000-4000-8000-000000000000" for n in range(1, DEVICES))]
+    return (a_system(DEVICES), *(a_device(n, uuid) for n, uuid in enumerate(names)))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
