@@ -126,15 +126,19 @@ def _arrivals(windows: tuple[Window, ...]) -> Iterator[RenderableType]:
 
 
 def _requests(windows: tuple[Window, ...]) -> RenderableType:
-    table = _table("Requests", "ended", "ok/s", "errors", "timeouts", "P99/mean", "stalled", "gen.")
+    fallbacks = any(window.outcomes.get("degraded") for window in windows)
+    heads = ("degraded",) if fallbacks else ()
+    table = _table("Requests", "ended", "ok/s", "errors", "timeouts", *heads, "P99/mean", "stalled", "gen.")
     for window in windows:
         found, tail = window.indicators, window.tail_ratio
+        degraded = [_cell(Indicator.DEGRADED_RATIO, found[Indicator.DEGRADED_RATIO])] if fallbacks else []
         table.add_row(
             window.name,
             f"{window.ended:,}",
             _cell(Indicator.THROUGHPUT, found[Indicator.THROUGHPUT]).removesuffix("/s"),
             _cell(Indicator.ERROR_RATIO, found[Indicator.ERROR_RATIO]),
             _cell(Indicator.TIMEOUT_RATIO, found[Indicator.TIMEOUT_RATIO]),
+            *degraded,
             wording.digits(tail.value) if isinstance(tail, Measured) else ABSENT,
             wording.span(window.health.stalled_seconds),
             _cell(Indicator.SATURATION, found[Indicator.SATURATION]),

@@ -116,3 +116,16 @@ def test_absent_figures_are_dashes_and_few_requests_say_how_many_it_takes() -> N
     assert broken.split()[3:] == ["-"] * 7
     assert "n<1,000" in few
     assert "n<10,000" in few
+
+
+def test_answers_of_a_fallback_have_a_column_of_their_own_and_are_no_errors() -> None:
+    reporter = Reporter()
+    reporter.seconds(20, a_cell([10.0] * 8), a_cell([1.0] * 2, "degraded"))
+    text = render(conclude(remains(reporter, [a_slot(0, "steady")], objectives=[ERRORS_1])))
+    heads, row = (
+        next(line for line in text.splitlines() if line.startswith(start)) for start in ("Requests", "steady")
+    )
+    assert "degraded" in heads.split()
+    assert row.split()[heads.split().index("errors") + 1] == "0"
+    assert " 20.0 % " in row
+    assert "degraded" not in render(a_record())
