@@ -9,6 +9,7 @@ from typing import Any
 from controller.plans.criterion import Criterion, Indicator, StopRule
 from controller.plans.duration import format_duration
 from controller.plans.fitting import workload_fits_target
+from controller.plans.open_loops import check_open_loops
 from controller.plans.plan import Stage
 from controller.plans.readers import WRONG
 from controller.plans.stages import MAX_SPAN
@@ -36,6 +37,7 @@ def check_together(plan: Fields) -> None:
     _span_fits(plan)
     _objectives_can_be_met(plan)
     _drain_outlasts_requests(plan)
+    check_open_loops(plan)
 
 
 def _stages(plan: Fields) -> Iterator[Fields]:
