@@ -32,7 +32,7 @@ bench: setup-dev tools ## measure; figures go to build/figures/
 dashboards: setup-dev ## write the Grafana dashboards anew
 	@$(BIN)/python -m dashboards
 
-pictures: setup-dev tools ## draw the README's pictures anew, from two real runs (6 minutes)
+pictures: setup-dev tools ## draw the README's pictures anew, from two real runs (5 minutes)
 	@$(BIN)/python -m tests.pictures
 
 golden: dashboards ## write every golden file of the tests anew

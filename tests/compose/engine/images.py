@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.compose.composition import ROOT, by_ourselves
 from tests.compose.engine.engine import Engine
-from tests.compose.engine.materials import NEWER, STRIP, base_archive, wheels
+from tests.compose.engine.materials import COMPILER, NEWER, base_archive, wheels
 
 HERE = Path(__file__).parent / "stand_ins"
 BARE, BASE, BUILD = "stagelight-base:bare", "stagelight-base:1", "stagelight-base:build"
@@ -32,7 +32,7 @@ def build_all(engine: Engine, folder: Path) -> None:
         (folder / "base/pip.conf").write_text(f"[global]\nno-index = true\nfind-links = {address}\n")
         (folder / "base/Dockerfile").write_text(f"FROM {BARE}\nCOPY pip.conf /etc/pip.conf\n")
         build(engine, folder / "base", BASE)
-        shutil.copytree(STRIP, folder / "build", symlinks=True)
+        shutil.copytree(COMPILER / "usr", folder / "build/usr", symlinks=True)
         (folder / "build/Dockerfile").write_text(f"FROM {BASE}\nCOPY usr /usr\n")
         build(engine, folder / "build", BUILD)
         ours(engine, image_of("controller"))

@@ -18,9 +18,13 @@ from tests.compose.engine.engine import PACKAGES, TOOLS, EngineError, run
 
 MATERIALS = ROOT / "build/compose-materials"
 NEWER = ROOT / "build/tools-newer"
-STRIP = ROOT / "build/tools-strip"
+COMPILER = ROOT / "build/tools-compiler"
 SUITE, NEWER_SUITE = "bookworm", "forky"
-OF_STRIP = ("binutils", "binutils-common", "binutils-x86-64-linux-gnu", "libbinutils", "libctf0", "libctf-nobfd0")
+OF_COMPILER = (
+    "binutils", "binutils-common", "binutils-x86-64-linux-gnu", "libbinutils", "libctf0", "libctf-nobfd0", "gcc",
+    "gcc-12", "cpp", "cpp-12", "libgcc-12-dev", "libc6-dev", "linux-libc-dev", "libcrypt-dev", "libisl23", "libmpc3",
+    "libmpfr6", "libgmp10", "libcc1-0", "libjansson4",
+)  # fmt: skip
 IN_BASE = ("python3", "python3-venv", "busybox", "curl")
 LOCK = ROOT / "requirements.lock"
 
@@ -30,8 +34,8 @@ def fetch_programs() -> None:
     try:
         if not (TOOLS / "usr/sbin/dockerd").exists():
             unpack(PACKAGES, TOOLS)
-        if not (STRIP / "usr/bin/strip").exists():
-            unpack(OF_STRIP, STRIP)
+        if not (COMPILER / "usr/bin/gcc").exists():
+            unpack(OF_COMPILER, COMPILER)
         for program, package in (
             ("bin/prometheus", "prometheus"),
             ("bin/promtool", "promtool"),

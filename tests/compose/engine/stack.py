@@ -44,8 +44,14 @@ class Stack:
         return done
 
     def up(self, *words: str, timeout: float = 180) -> None:
-        """Bring it up and wait until every server is healthy."""
-        self.compose("up", "--detach", "--no-build", "--wait", "--wait-timeout", "120", *words, timeout=timeout)
+        """Bring it up and wait until every server is healthy; `--wait` takes a step that has ended for a failure."""
+        self.compose("up", "--detach", "--no-build", *words, timeout=timeout)
+        try:
+            wait_for(
+                lambda: all("(healthy)" in self.states()[name] for name in servers()), 120, "every server is healthy"
+            )
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self.states()}\n{self.complaints()}") from error
 
     def down(self, *words: str) -> None:
         """Take it down."""
