@@ -25,18 +25,19 @@ target: {{kind: tfserving, rest: "http://{address}", model: m}}
 workload: {{payloads: {{random: {{shape: [16]}}}}, timeout: 10s, pacing: {pacing}ms}}
 stages:
   - {{name: arrivals, kind: hold, loop: open, rate: {rate}/s, for: {whole}s, discard: 1s}}
-  - {{name: people, kind: hold, users: {users}, for: {whole}s, discard: 1s}}
+  - {{name: people, kind: hold, users: {users}, for: {then}s, discard: 1s}}
 objectives: [p99 <= 100ms]
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Frozen:
-    """How the target is loaded: arrivals a second, or as many users as send as much, measured for `lasts` seconds."""
+    """How the target is loaded: arrivals a second, then as many users as send as much, and for how many seconds."""
 
     rate: int
     users: int
     lasts: int
+    closed_lasts: int
     frozen: float
 
     def expected_p99(self, seconds: float) -> float:
@@ -50,15 +51,15 @@ def run(folder: Path, case: Frozen) -> tuple[dict[str, Any], str]:
     environment = {**os.environ, "STAGELIGHT_RUNS": str(runs), "STAGELIGHT_LISTEN": listen}
     with a_stand_in() as stand_in:
         plan = folder / "frozen.yaml"
-        facts = {"rate": case.rate, "users": case.users, "whole": case.lasts + 1}
+        facts = {"rate": case.rate, "users": case.users, "whole": case.lasts + 1, "then": case.closed_lasts + 1}
         pacing = 1000 * case.users // case.rate
         plan.write_text(PLAN.format(address=f"{stand_in.host}:{stand_in.port}", pacing=pacing, **facts))
         with started("run", plan, environment=environment) as process:
             for seq in (0, 1):
-                wait_for(partial(_is_under_way, process, runs, seq), 60, f"slot {seq} is measured")
+                wait_for(partial(_is_under_way, process, runs, seq), case.lasts + 60, f"slot {seq} is measured")
                 if process.poll() is None:
                     stand_in.script({"freezes": [{"at": "1s", "for": f"{round(case.frozen * 1000)}ms"}]})
-            output, _ = process.communicate(timeout=case.lasts + 60)
+            output, _ = process.communicate(timeout=case.lasts + case.closed_lasts + 60)
     assert list(runs.glob("*/record.json")), output
     return record(only_run(runs)), output
 

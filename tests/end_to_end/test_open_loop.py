@@ -11,7 +11,7 @@ from tests.end_to_end.freeze import Frozen, run
 
 pytestmark = pytest.mark.slow
 
-CASE = Frozen(rate=150, users=5, lasts=10, frozen=0.5)
+CASE = Frozen(rate=150, users=5, lasts=10, closed_lasts=8, frozen=0.5)
 
 
 def trusted(record: dict[str, Any], window: dict[str, Any]) -> bool:

@@ -86,7 +86,7 @@ def test_what_finds_no_slot_is_dropped_and_counted_and_the_rest_is_on_time(tmp_p
         cells = [cell for interval in drive.intervals() for cell in interval.arrivals]
         came = sum(cell.due for cell in cells)
         dropped = sum(cell.dropped.get("no_slot", 0) for cell in cells)
-        assert came == pytest.approx(250, abs=30)
+        assert came == pytest.approx(250, abs=60)
         assert drained.started + dropped == came
         assert drained.started <= 10 * 6  # by ten slots, each taken for half a second, in two and a half seconds
         assert dropped >= came - 60
