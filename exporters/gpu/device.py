@@ -18,6 +18,7 @@ from exporters.names import gpu as names
 REPROBE_SECONDS = 600.0
 """An unsupported field is asked again this rarely: some drivers log a kernel warning each time."""
 
+MOST_MEMORIES = 1024
 MOST_INSTANCES = 32
 """Of one device; today's have seven."""
 
@@ -64,6 +65,8 @@ class DeviceReader:
             identity = Identity(uuid, index, _bus_id(handle), _name(handle))
             memory = memory or Memory(identity, now)
             memory.identity, memory.identity_until = identity, now + RARELY_SECONDS
+            if len(self._memories) > MOST_MEMORIES:
+                self._memories.clear()  # uuids that change without end: begin anew rather than grow
             self._memories[uuid] = memory
         return memory
 

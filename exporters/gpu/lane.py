@@ -9,6 +9,11 @@ from collections.abc import Callable, Sequence
 from exporters.gpu.device import DeviceReader
 from exporters.gpu.reading import Device
 
+TURN_SECONDS = 0.005
+"""A device that answers at once is read alone: many threads that ask at once cost more than their calls.
+
+One that is slower goes on while the next is asked."""
+
 _SICK = (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError)
 """What an answer that makes no sense may raise; the library's own errors never leave the reader."""
 
@@ -37,6 +42,10 @@ class Lane:
         """Begin to read."""
         self._answered.clear()
         self._asked.release()
+
+    def wait(self, seconds: float) -> None:
+        """Until it has answered, but no longer."""
+        self._answered.wait(seconds)
 
     def answer(self, seconds: float) -> tuple[Device, ...] | None:
         """What was read; None when it is not there within `seconds`. Raises what the reader raised."""
@@ -93,6 +102,7 @@ class Lanes:
         asked = [lane for lane in self._lanes[:count] if not lane.busy]
         for lane in asked:
             lane.ask()
+            lane.wait(TURN_SECONDS)
         return self._collect(asked)
 
     def stop(self) -> None:

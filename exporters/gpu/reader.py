@@ -24,6 +24,9 @@ PATIENCE_SECONDS = 0.5
 MOST_DEVICES = 64
 """Each has a thread; no machine has more."""
 
+MOST_REMEMBERED = 256
+"""Devices that were seen once: beyond, the oldest are forgotten."""
+
 _BACKOFF = Backoff(first=5.0, longest=300.0)
 
 
@@ -58,6 +61,8 @@ class GpuReader:
         self._watch(devices, min(count, MOST_DEVICES))
         present = {device.identity.uuid for device in devices}
         self._seen |= dict.fromkeys(device.identity.uuid for device in devices if device.instance is None)
+        while len(self._seen) > MOST_REMEMBERED:
+            self._seen.pop(next(iter(self._seen)))
         lost = tuple(uuid for uuid in sorted(self._seen) if uuid not in present and uuid not in hung)
         self._seek(lost)
         return Up(

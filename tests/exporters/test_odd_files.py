@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 
@@ -34,7 +35,7 @@ FIXTURE = Path(__file__).with_name("fixtures") / "proc"
 
 
 @settings(
-    max_examples=150,
+    max_examples=int(os.environ.get("STAGELIGHT_FUZZ_EXAMPLES", "150")),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking this many files takes minutes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -63,7 +64,7 @@ def machine() -> Machine:
 
 
 @settings(
-    max_examples=60,
+    max_examples=int(os.environ.get("STAGELIGHT_FUZZ_EXAMPLES", "60")),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
