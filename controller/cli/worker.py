@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import controller
 from controller.cli.arguments import add_settings, verb
+from controller.edges.worker_secret import read_secret
 from controller.exit_codes import ExitCode
 from controller.ports import EdgeError
 from controller.settings import load_settings
@@ -39,8 +40,10 @@ def add(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> ExitCode:
     """Serve runs until told to stop. Which targets may be loaded from here, this machine's settings say."""
     host, port = _address(args.master)
-    if not args.secret_file.is_file():
-        raise EdgeError(f"could not read the secret: {args.secret_file} is not a file; copy the master's")
+    try:
+        read_secret(args.secret_file)
+    except ValueError as error:
+        raise EdgeError(str(error)) from error
     allow = load_settings(args.settings).allow_targets
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _stop)

@@ -25,6 +25,7 @@ DEEPEST = 12
 """Errors of a chain that are looked at."""
 
 _TIMEOUTS = (gevent.Timeout, TimeoutError, requests.Timeout, urllib3.exceptions.TimeoutError)
+_REFUSED = urllib3.exceptions.NewConnectionError  # which urllib3 derives from its timeouts
 _BROKEN_ANSWERS = (
     HTTPParseError,
     requests.exceptions.ContentDecodingError,
@@ -76,7 +77,7 @@ def own_outcome(exception: Any, response: Any) -> int:
 def _by_kind(exception: Any, chain: list[BaseException]) -> int:
     if isinstance(exception, _BAD_REQUESTS):
         return ledger.GENERATOR_ERROR
-    if any(isinstance(error, _TIMEOUTS) for error in chain):
+    if any(isinstance(error, _TIMEOUTS) and not isinstance(error, _REFUSED) for error in chain):
         return ledger.TIMEOUT
     if isinstance(exception, HTTPConnectionClosed) or _is_cut(exception):
         return ledger.CONNECTION_ERROR

@@ -93,13 +93,7 @@ def run(spec: GeneratorSpec, name: str, host: str, port: int, *, far: bool = Fal
         one.host = own.host or one.host or spec.target.rest
     books, troubles = OwnBooks(), Troubles(name, runner)
     names = Names(troubles.say)
-    recording = Recording(books.ledger, books.reasons, names)
-    watch_clients(recording)
-    events: Any = environment.events
-    events.request.add_listener(recording.on_request)
-    events.user_error.add_listener(troubles.on_user_error)
-    _bound_statistics(environment, names)
-    events.init.fire(environment=environment, runner=runner, web_ui=None)
+    recording = _listen(environment, books, troubles, names)
     crowd = OwnCrowd(runner, classes, recording, troubles.say)
     worker = Worker(name, runner, books, crowd, far=far)
     _thread_watch(books.gate)
@@ -108,6 +102,18 @@ def run(spec: GeneratorSpec, name: str, host: str, port: int, *, far: bool = Fal
     code = worker.run()
     names.log_totals()
     return code
+
+
+def _listen(environment: Environment, books: OwnBooks, troubles: Troubles, names: Names) -> Recording:
+    """Hear of every request and of every mistake, then let the file's own listeners begin."""
+    recording = Recording(books.ledger, books.reasons, names)
+    watch_clients(recording)
+    events: Any = environment.events
+    events.request.add_listener(recording.on_request)
+    events.user_error.add_listener(troubles.on_user_error)
+    _bound_statistics(environment, names)
+    events.init.fire(environment=environment, runner=environment.runner, web_ui=None)
+    return recording
 
 
 def _options() -> Any:

@@ -81,16 +81,21 @@ def stock(kind: str, url: str, core: int, seconds: float) -> Measured:
 
 
 @contextmanager
-def our_generator(url: str, core: int, log: Path) -> Iterator[Drive]:
-    """Master and one worker as a run has them, everything recorded, on one core together."""
+def our_generator(url: str, core: int, log: Path, master_core: int | None = None) -> Iterator[Drive]:
+    """Master and one worker as a run has them, everything recorded, on one core, unless the master has its own."""
     payloads = Payloads(random_shape=(4,), count=1000)
     workload = Workload(payloads, timeout=timedelta(seconds=3))
     spec = GeneratorSpec("bench", "bench", Target("tfserving", url, model="my_model"), workload, 1)
     with Drive(spec, log) as drive:
-        for pid in (drive.hello.pid, *drive.pids()):
-            for thread in Path(f"/proc/{pid}/task").iterdir():
-                os.sched_setaffinity(int(thread.name), {core})
+        _pin(drive.hello.pid, core if master_core is None else master_core)
+        for pid in drive.pids():
+            _pin(pid, core)
         yield drive
+
+
+def _pin(pid: int, core: int) -> None:
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        os.sched_setaffinity(int(thread.name), {core})
 
 
 def lean(drive: Drive, seconds: float) -> tuple[Measured, Measured]:
