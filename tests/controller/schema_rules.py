@@ -6,7 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-TYPES: dict[str, Any] = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool}
+TYPES: dict[str, Any] = {
+    "object": dict,
+    "array": list,
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+}
 NOT_RULES = {"$schema", "title", "description"}
 
 
