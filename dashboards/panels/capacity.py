@@ -126,7 +126,7 @@ OVER_TIME = lines(
 CONCURRENCY = lines(
     62,
     "capacity-concurrency",
-    "Concurrency over time, and p99",
+    "Concurrency over time: requests in flight, and users",
     "How many requests are in flight?",
     "a rise without a rise of throughput above.",
     Unit.COUNT,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from importlib.resources import files
 
@@ -16,6 +17,13 @@ from dashboards.report.markup import Markup, element, text
 from dashboards.report.page import FONT, POLICY
 from dashboards.report.picture import Drawn, figure, iso
 from dashboards.report.series import Answers, Line
+
+COLUMNS = 24
+NARROWEST = 1100
+"""Pixels of a board's plots at the narrowest width that it is meant for."""
+
+LETTER, LEGEND_MARK, LEGEND_ROW, AXIS_ROOM, AXIS_TITLE, USUAL_ROOM = 7, 50, 19, 28, 24, 50
+"""Pixels, of text at 11 points."""
 
 SAID = "Drawn by Stagelight's own renderer, not by Grafana, from the series of a real run. Times are UTC."
 
@@ -80,6 +88,7 @@ def any_number(lines: tuple[Line, ...]) -> bool:
 
 def _chart(panel: Panel, made: go.Figure, answers: Answers | None) -> Markup:
     made.update_layout(template="none", font={"family": FONT, "size": 11})
+    _make_room(made, panel)
     if answers:
         made.update_xaxes(range=[iso(answers.start), iso(answers.end)])
     body = json.loads(made.to_json())
@@ -87,6 +96,17 @@ def _chart(panel: Panel, made: go.Figure, answers: Answers | None) -> Markup:
     data = element("script", Markup(script.replace("<", "\\u003c")), type="application/json", id=f"figure-{panel.key}")
     chart = element("div", cls="chart", id=f"chart-{panel.key}", data_figure=f"figure-{panel.key}")
     return element("div", chart, element("div", cls="cursor"), data, cls="box")
+
+
+def _make_room(made: go.Figure, panel: Panel) -> None:
+    """Below the plot, for as many rows as the legend will have: plotly lets it cover the axis otherwise."""
+    names = [trace.name for trace in made.data if trace.name and trace.showlegend is not False]
+    if not names or panel.kind is Kind.HEATMAP:
+        return
+    each = LEGEND_MARK + LETTER * max(len(name) for name in names)
+    rows = math.ceil(len(names) / max(1, int(NARROWEST * panel.width / COLUMNS // each)))
+    room = AXIS_ROOM + LEGEND_ROW * rows + (AXIS_TITLE if panel.kind is Kind.POINTS else 0)
+    made.update_layout(margin={"b": room}, height=(made.layout.height or 0) + max(0, room - USUAL_ROOM))
 
 
 def _file(name: str) -> str:

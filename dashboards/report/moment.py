@@ -121,7 +121,7 @@ def points(panel: Panel, drawn: Sequence[Drawn]) -> go.Figure:
     made.update_xaxes(type="linear", title=first.legend, tickformat=tick, ticksuffix=suffix, rangemode="tozero")
     tick, suffix = TICKS.get(panel.unit, (",.3~f", ""))
     made.update_yaxes(tickformat=tick, ticksuffix=suffix, rangemode="tozero")
-    made.update_layout(margin={"b": 78}, hovermode="closest")
+    made.update_layout(hovermode="closest")
     return made
 
 

@@ -47,6 +47,11 @@ TICKS = {
     Unit.PER_SECOND: (".3~s", "/s"),
     Unit.SHARE: (".3~%", ""),
     Unit.COUNT: (",.3~f", ""),
+    Unit.BYTES: (".3~s", "B"),
+    Unit.BYTES_PER_SECOND: (".3~s", "B/s"),
+    Unit.HERTZ: (".3~s", "Hz"),
+    Unit.WATTS: (",.3~f", " W"),
+    Unit.CELSIUS: (",.3~f", " °C"),
 }
 """Unit to d3's number format and what follows the number."""
 
