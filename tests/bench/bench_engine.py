@@ -169,9 +169,7 @@ def _soak(drive: Drive) -> Iterator[Figure]:
 def _how(cores: int, load: float) -> str:
     busy = ""
     if load > BUSY:
-        busy = (
-            f" Other programs had a load of {load:.0f} on it: rates and lateness say more of them than of the engine."
-        )
+        busy = f" Other programs had a load of {load:.0f} on it: rates and lateness tell more of them than of us."
     return (
         f"Measured by `make bench` on a machine with {cores} cores: 20 connections, each generator on one core, the "
         f"server (nginx, one process) on another, {ROUNDS} paired rounds of {SECONDS:.0f} s, medians. Ratios travel, "

@@ -16,6 +16,9 @@ from tests.controller.generator.drive import Drive
 
 PAGE = 4096
 SAMPLE_SECONDS = 2.0
+MOST_DOUBT = 30.0
+"""MiB an hour either way: a soak too short to say more than this says nothing."""
+
 T_95 = 1.96
 """Of the normal distribution; there are dozens of samples."""
 
@@ -80,8 +83,9 @@ class Memory:
 
     @property
     def flat(self) -> bool:
-        """Whether the slope cannot be told from zero, 95 % sure, or memory falls."""
-        return self.slope - T_95 * self.error <= 0
+        """Whether the slope cannot be told from zero, or memory falls, and it was measured well enough to tell."""
+        doubt = T_95 * self.error
+        return self.slope - doubt <= 0 and doubt <= MOST_DOUBT
 
 
 def soak(drive: Drive, rate: float, slot: int, seconds: float) -> Memory:
