@@ -390,7 +390,8 @@ int nvmlDeviceRegisterEvents(device d, unsigned long long types, void *set) {
 
 /* The next event of the script that is due and not yet told; with the lock held. */
 static int next_event(struct event *e) {
-    for (int i = 0; refresh() && i < used; i++) {
+    if (!refresh()) return 0;
+    for (int i = 0; i < used; i++) {
         char *dot = strchr(lines[i].key, '.');
         if (lines[i].delivered || lines[i].at > now() - began || !dot || strcmp(dot, ".xid")) continue;
         lines[i].delivered = 1;
@@ -409,7 +410,7 @@ int nvmlEventSetWait_v2(void *set, struct event *e, unsigned timeout_ms) {
         pthread_mutex_unlock(&lock);
         if (found) return SUCCESS;
         if (now() >= ends) return TIMEOUT;
-        usleep(50000);
+        usleep(100000);
     }
     return UNINITIALIZED;
 }

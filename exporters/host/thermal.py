@@ -27,8 +27,8 @@ class ThermalReading:
     at: float
 
 
-def read_thermal(sys: Path, previous: ThermalReading | None) -> ThermalReading | None:
-    """Read below `sys`, or give the previous reading again while it is new; None where there is nothing."""
+def read_thermal(sys: Path, previous: ThermalReading | None) -> ThermalReading:
+    """Read below `sys`, or give the previous reading again while it is new; empty where there is nothing."""
     now = time.monotonic()
     if previous is not None and now - previous.at < EVERY_SECONDS:
         return previous
@@ -42,7 +42,7 @@ def read_thermal(sys: Path, previous: ThermalReading | None) -> ThermalReading |
         count = _line(sys / "devices/system/cpu" / core / "thermal_throttle/core_throttle_count")
         if count is not None and count.isdecimal():
             throttles[core.removeprefix("cpu")] = int(count)
-    return ThermalReading(celsius, throttles, now) if celsius or throttles else None
+    return ThermalReading(celsius, throttles, now)
 
 
 def families(reading: ThermalReading) -> tuple[Family, ...]:

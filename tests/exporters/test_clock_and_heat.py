@@ -48,19 +48,20 @@ def test_this_machine_s_clock_can_be_read_twice() -> None:
 
 def test_heat_is_read_where_it_is_told() -> None:
     reading = thermal.read_thermal(SYS, None)
-    assert reading is not None
     assert reading.celsius == {"x86_pkg_temp_0": 61.5}
     assert reading.throttles == {"0": 4}
     assert thermal.read_thermal(SYS, reading) is reading
 
 
 def test_a_machine_without_sensors_has_nothing_to_read(tmp_path: Path) -> None:
-    assert thermal.read_thermal(tmp_path, None) is None
+    reading = thermal.read_thermal(tmp_path, None)
+    assert (reading.celsius, reading.throttles) == ({}, {})
+    assert thermal.read_thermal(tmp_path, reading) is reading  # not looked for anew each second
+    assert not [family for family in thermal.families(reading) if family.samples]
 
 
 def test_a_sensor_that_makes_no_sense_is_left_out(tmp_path: Path) -> None:
     shutil.copytree(SYS, tmp_path / "sys")
     (tmp_path / "sys/class/thermal/thermal_zone0/temp").write_text("hot\n")
     reading = thermal.read_thermal(tmp_path / "sys", None)
-    assert reading is not None
     assert reading.celsius == {}
