@@ -103,6 +103,7 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = _IDLE_SECONDS
     server_version, sys_version = "stagelight-exporter", ""
     wbufsize = -1  # one packet an answer, not one for the head and one for the body
+    disable_nagle_algorithm = True  # its end must not wait until the scraper has acknowledged its beginning
 
     def do_GET(self) -> None:
         if not self._allowed():
