@@ -23,10 +23,10 @@ VERDICT_SECONDS = 90
 """From `up` to a verdict, once the images are there."""
 MEGABYTES = 250
 HOME_BOARD = {
-    "phases": "max_over_time(loadtest_phase_active[2m]) > 0",
+    "phases": "max_over_time(loadtest_phase[2m]) > 0",
     "load profile": "max_over_time(loadtest_target_users[2m]) > 0",
     "server histograms": "sum(:tensorflow:serving:request_latency_bucket)",
-    "generator health": "max_over_time(loadgen_saturation_ratio[2m])",
+    "generator health": "max_over_time(loadgen_saturation[2m])",
     "verdict": "loadtest_verdict == 1",
     "host": "host_cpu_seconds_total",
 }

@@ -87,7 +87,7 @@ def test_a_killed_container_comes_back(idle: Stack, service: str) -> None:
 def test_a_controller_killed_in_a_run_comes_back_and_closes_that_run(idle: Stack) -> None:
     known = set(idle.runs())
     idle.compose("restart", "controller")  # runs its plan at once
-    wait_for(lambda: idle.value('sum(loadtest_phase_active{phase="steady"})'), 60, "the run is under load")
+    wait_for(lambda: idle.value('sum(loadtest_phase{phase="steady"})'), 60, "the run is under load")
     (lost,) = set(idle.runs()) - known
     _kill(idle, "controller")
     wait_for(lambda: idle.record(lost)["outcome"] == "abandoned", 60, "the lost run is closed")
@@ -98,7 +98,7 @@ def test_sigterm_in_a_run_is_heard_within_the_grace_time(idle: Stack) -> None:
     wait_for(lambda: idle.value("loadtest_run_active") == 0, 120, "no run is on")
     known = set(idle.runs())
     idle.compose("restart", "controller")
-    wait_for(lambda: idle.value('sum(loadtest_phase_active{phase="steady"})'), 60, "the run is under load")
+    wait_for(lambda: idle.value('sum(loadtest_phase{phase="steady"})'), 60, "the run is under load")
     begun = time.monotonic()
     idle.compose("stop", "controller")
     took = time.monotonic() - begun
