@@ -59,7 +59,7 @@ MIDDLE = (
 )
 ZOOM = """
 const range = {'xaxis.range[0]': arguments[0], 'xaxis.range[1]': arguments[1]};
-Plotly.relayout('chart-host', range).then(arguments[2]);
+Plotly.relayout(document.querySelector('.chart'), range).then(arguments[2]);
 """
 RANGES = "return Array.from(document.querySelectorAll('.chart')).map(chart => chart._fullLayout.xaxis.range.join());"
 
@@ -129,10 +129,10 @@ def test_a_zoom_in_one_figure_is_a_zoom_in_all_and_the_theme_may_change_meanwhil
     middle = chromium.ask(MIDDLE, begin, end)
     chromium.driver.execute_async_script(ZOOM, begin, middle)
     chromium.wait(lambda: len(ranges := set(chromium.ask(RANGES))) == 1 and whole not in ranges)
-    before = chromium.ask("return document.getElementById('chart-host').layout.font.color")
+    before = chromium.ask("return document.querySelector('.chart').layout.font.color")
     features = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
     chromium.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
-    chromium.wait(lambda: chromium.ask("return document.getElementById('chart-host').layout.font.color") != before)
+    chromium.wait(lambda: chromium.ask("return document.querySelector('.chart').layout.font.color") != before)
 
 
 def test_without_prometheus_the_page_still_tells_the_record(chromium: Browser, tmp_path: Path) -> None:

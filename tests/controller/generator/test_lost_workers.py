@@ -4,6 +4,7 @@ import os
 import resource
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -90,7 +91,9 @@ def test_no_descriptor_left_is_the_generators_error_not_the_targets(tmp_path: Pa
 
 
 def test_a_worker_that_cannot_work_says_why(tmp_path: Path) -> None:
-    target = Target()
-    spec = a_spec(target.url.replace("http:", "https:"), workers=1)
-    with pytest.raises((AssertionError, EdgeError), match="speaks plain http:// only"):
-        Drive(spec, tmp_path / "locust.log").__enter__()
+    spec = a_spec("http://127.0.0.1:1", workers=1)
+    headers = (("X-Key", "${env:STAGELIGHT_THERE_IS_NO_SUCH}"),)
+    spec = replace(spec, workload=replace(spec.workload, headers=headers))
+    drive = Drive(spec, tmp_path / "locust.log")
+    with pytest.raises((AssertionError, EdgeError), match="STAGELIGHT_THERE_IS_NO_SUCH"), drive:
+        pass
