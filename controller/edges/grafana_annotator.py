@@ -40,6 +40,7 @@ class GrafanaAnnotator:
         self._pace = pace or Pace()
         self._grafana = GrafanaHttp(url.rstrip("/"), credential, self._pace.connect, self._pace.read)
         self._refusal = Refusal(path.with_name(path.name + ".refused"))
+        self._stamp = ""  # of the credential file before it was read for a delivery: it may change meanwhile
         self._patience = Patience(self._pace, refused=self._refusal.stamp())
         if self._patience.refused == stamp(credential):
             log.warning("Grafana refused this credential before; no annotations until %s changes", credential.path)
@@ -104,7 +105,8 @@ class GrafanaAnnotator:
         if job is None:
             wait = min((moment - now for moment in self._unsure.values()), default=IDLE)
             return wait if self._until == math.inf else None
-        wait = self._patience.delay(now, stamp(self._grafana.credential))
+        self._stamp = stamp(self._grafana.credential)
+        wait = self._patience.delay(now, self._stamp)
         if now + wait >= self._until:
             return None
         return job if wait <= 0 else wait
@@ -161,9 +163,9 @@ class GrafanaAnnotator:
         now = time.monotonic()
         self._count(error)
         self._tries[key] += 1
-        self._patience.failed(error, now, stamp(self._grafana.credential))
+        self._patience.failed(error, now, self._stamp)
         if error.reason is Reason.UNAUTHORIZED:
-            self._note(lambda: self._refusal.remember(stamp(self._grafana.credential)))
+            self._note(lambda: self._refusal.remember(self._stamp))
         if posting and error.ambiguous:
             self._unsure[key] = now + self._pace.confirm_after
         elif posting and key not in self._unsure:
