@@ -31,7 +31,6 @@ class Unit(StrEnum):
     BYTES = "bytes"
     BYTES_PER_SECOND = "Bps"
     WATTS = "watt"
-    JOULES = "joule"
     CELSIUS = "celsius"
     HERTZ = "hertz"
     INSTANT = "dateTimeAsIso"

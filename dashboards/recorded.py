@@ -14,12 +14,6 @@ THROTTLED = Metric(
     "Share of quota periods in which the cgroup was held back.",
     ("job", "instance", "cgroup"),
 )
-QUOTA_USED = Metric(
-    "instance_cgroup:host_container_cpu_quota_used:ratio_rate30s",
-    "gauge",
-    "Share of its CPU quota that the cgroup uses.",
-    ("job", "instance", "cgroup"),
-)
 OBJECTIVE_USED = Metric(
     "plan_objective:loadtest_objective_used:ratio",
     "gauge",
@@ -59,9 +53,6 @@ DISK_BUSY = Metric(
 )
 SWITCHES = Metric("instance:host_context_switches:rate30s", "gauge", "Context switches.", ("job", "instance"))
 FILES = Metric("instance:host_file_descriptors:ratio", "gauge", "Descriptors in use of all.", ("job", "instance"))
-RETRANSMITTED = Metric(
-    "instance:host_tcp_retransmitted:ratio_rate30s", "gauge", "Share of segments sent again.", ("job", "instance")
-)
 
 GPU_BUSY = Metric("uuid:gpu_utilization:ratio", "gauge", "Share of time with a kernel.", ("job", "instance", "uuid"))
 GPU_MEMORY = Metric("uuid:gpu_memory_used:ratio", "gauge", "Share of memory allocated.", ("job", "instance", "uuid"))

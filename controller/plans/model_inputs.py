@@ -18,8 +18,8 @@ OPEN_SIDE = 16
 MOST_VALUES = 16 * 1024 * 1024
 """Numbers in a pool made from a signature."""
 
-_REAL = {"DT_FLOAT": np.float32, "DT_DOUBLE": np.float64, "DT_HALF": np.float16}
-_WHOLE = {
+REAL = {"DT_FLOAT": np.float32, "DT_DOUBLE": np.float64, "DT_HALF": np.float16}
+WHOLE = {
     "DT_INT8": np.int8,
     "DT_INT16": np.int16,
     "DT_INT32": np.int32,
@@ -79,10 +79,10 @@ def random_arrays(inputs: Sequence[ModelInput], count: int, seed: int) -> dict[s
         shape = (count, *instance_shape(taken))
         if prod(shape) > MOST_VALUES:
             raise ValueError(f"the input {taken.name} of {count} instances has {prod(shape):,} values; lower count")
-        if taken.dtype in _REAL:
-            found[taken.name] = source.random(shape).astype(_REAL[taken.dtype])
-        elif taken.dtype in _WHOLE:
-            found[taken.name] = source.integers(0, _BELOW, shape).astype(_WHOLE[taken.dtype])
+        if taken.dtype in REAL:
+            found[taken.name] = source.random(shape).astype(REAL[taken.dtype])
+        elif taken.dtype in WHOLE:
+            found[taken.name] = source.integers(0, _BELOW, shape).astype(WHOLE[taken.dtype])
         elif taken.dtype == "DT_BOOL":
             found[taken.name] = source.random(shape) < 0.5
         elif taken.dtype == "DT_STRING":

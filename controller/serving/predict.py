@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from controller.plans.model_inputs import DEFAULT_SIGNATURE, ModelInput, random_arrays
+from controller.plans.model_inputs import DEFAULT_SIGNATURE, REAL, WHOLE, ModelInput, random_arrays
 from controller.plans.payloads import groups_of
 from controller.plans.plan import Target, Workload
 from controller.plans.pools import Array, PayloadError, pool_of
@@ -21,19 +21,7 @@ STATUS = "/tensorflow.serving.ModelService/GetModelStatus"
 MOST_BYTES = 64 * 1024 * 1024
 """Requests of one process together; of a larger pool each process sends a sample, evenly spread."""
 
-_TYPES = {
-    "DT_FLOAT": np.float32,
-    "DT_DOUBLE": np.float64,
-    "DT_HALF": np.float16,
-    "DT_INT8": np.int8,
-    "DT_INT16": np.int16,
-    "DT_INT32": np.int32,
-    "DT_INT64": np.int64,
-    "DT_UINT8": np.uint8,
-    "DT_UINT32": np.uint32,
-    "DT_UINT64": np.uint64,
-    "DT_BOOL": np.bool_,
-}
+_TYPES = {**REAL, **WHOLE, "DT_BOOL": np.bool_}
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]
 

@@ -21,9 +21,9 @@ from controller.plans.duration import parse_duration
 from controller.ports import EdgeError
 from tests.bench.engine import contenders, open_loop
 from tests.bench.engine.contenders import Measured
-from tests.bench.engine.figures import Figure, put_into, write
 from tests.bench.engine.recording import ledger_cost
 from tests.bench.engine.server import a_server
+from tests.bench.figures import Figure, put_into, write
 from tests.controller.generator.drive import Drive
 
 FIGURES = Path("build/figures/bench.json")

@@ -7,7 +7,6 @@ figures that are published.
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import shutil
@@ -16,10 +15,10 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
+from tests.bench.figures import Figure, keep, show
 from tests.bench.node_exporter import FLAGS, OUR_SWITCHES, Scraper, cpu_seconds, node_exporter
 from tests.exporters.nvml import A, Lines, Standin, a_device, a_system, build
 from tests.exporters.running import Exporter, an_exporter
@@ -29,19 +28,6 @@ DEVICES = 8
 SCRAPES = 200
 COST_SECONDS = 30.0
 CPU_GOAL, MEMORY_GOAL, P99_GOAL = 0.005, 45e6, 0.020
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One measured number, the goal it has, and whether it is reached."""
-
-    name: str
-    value: float
-    unit: str
-    goal: str
-    holds: bool
-    runs: int
-    note: str
 
 
 def main() -> int:
@@ -55,18 +41,9 @@ def main() -> int:
         for each in (_beside(), _cost(library), _hung(library), _soak(library), _fuzz()):
             for figure in each:
                 figures.append(figure)
-                _show(figure)
-    FIGURES.parent.mkdir(parents=True, exist_ok=True)
-    FIGURES.write_text(json.dumps([asdict(figure) for figure in figures], indent=1) + "\n")
+                show(figure)
+    keep(figures, FIGURES)
     return 0
-
-
-def _show(figure: Figure) -> None:
-    mark = "ok " if figure.holds else "NOT"
-    sys.stdout.write(
-        f"{mark} {figure.name:44} {figure.value:12.4f} {figure.unit:6} goal {figure.goal:9} {figure.note}\n"
-    )
-    sys.stdout.flush()
 
 
 def _beside() -> Iterator[Figure]:

@@ -6,13 +6,12 @@ minutes and a half. Lateness is the machine's too: the figures mean something on
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from controller.figures.punctuality import quantile_seconds
 from controller.orders import Ack, Order
 from controller.plans.arrivals import Arrivals
 from controller.plans.plan import Payloads
-from tests.bench.bench_standin import Figure
+from tests.bench.figures import Figure, write
 from tests.compose.targets.tfserving_standin.running import StandIn, a_stand_in
 from tests.controller.generator.drive import Drive, a_spec
 from tests.end_to_end.freeze import Frozen, run
@@ -40,13 +39,7 @@ def main() -> int:
     with a_stand_in("--latency", "constant:1ms") as stand_in, tempfile.TemporaryDirectory() as folder:
         for rate in RATES:
             figures += _schedule(stand_in, Path(folder), rate)
-    FIGURES.parent.mkdir(parents=True, exist_ok=True)
-    FIGURES.write_text(json.dumps([asdict(figure) for figure in figures], indent=1) + "\n")
-    for figure in figures:
-        mark = "ok " if figure.holds else "NOT"
-        sys.stdout.write(
-            f"{mark} {figure.name:44} {figure.value:9.3f} {figure.unit:5} goal {figure.goal:16} {figure.note}\n"
-        )
+    write(figures, FIGURES)
     return 0
 
 

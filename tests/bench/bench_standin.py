@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -16,9 +15,9 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from tests.bench.figures import Figure, write
 from tests.compose.targets.tfserving_standin.running import BODY, PREDICT, StandIn, a_stand_in, requests_in
 
 FIGURES = Path("build/figures/standin.json")
@@ -33,19 +32,6 @@ wrk.method = "POST"
 wrk.body = '{body}'
 wrk.headers["Content-Type"] = "application/json"
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One measured number, the goal it has, and whether it is reached."""
-
-    name: str
-    value: float
-    unit: str
-    goal: str
-    holds: bool
-    runs: int
-    note: str
 
 
 def main() -> int:
@@ -64,13 +50,7 @@ def main() -> int:
             *_throughput("predicts, batching on", wrk, script, cores, ("--log", str(log), "--enable_batching")),
             *_lateness(wrk, script, cores, log),
         ]
-    FIGURES.parent.mkdir(parents=True, exist_ok=True)
-    FIGURES.write_text(json.dumps([asdict(figure) for figure in figures], indent=1) + "\n")
-    for figure in figures:
-        mark = "ok " if figure.holds else "NOT"
-        sys.stdout.write(
-            f"{mark} {figure.name:36} {figure.value:9.2f} {figure.unit:10} goal {figure.goal:8} {figure.note}\n"
-        )
+    write(figures, FIGURES)
     return 0
 
 

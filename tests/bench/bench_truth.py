@@ -7,13 +7,11 @@ takes about one minute and a half.
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from datetime import timedelta
 from fractions import Fraction
 from pathlib import Path
@@ -23,7 +21,7 @@ from controller.figures.punctuality import quantile_seconds
 from controller.plans.arrivals import Arrivals
 from controller.plans.plan import Payloads
 from tests.bench.bench_open_loop import give
-from tests.bench.bench_standin import Figure
+from tests.bench.figures import Figure, write
 from tests.compose.targets.tfserving_standin.running import a_stand_in, requests_in
 from tests.controller.generator.drive import Drive, a_spec
 
@@ -45,13 +43,7 @@ RELATIVE = 0.01
 def main() -> int:
     """Measure everything. Goals that are not reached are shown, they do not fail."""
     figures = [figure for name, option in DISTRIBUTIONS.items() for figure in _compare(name, option)]
-    FIGURES.parent.mkdir(parents=True, exist_ok=True)
-    FIGURES.write_text(json.dumps([asdict(figure) for figure in figures], indent=1) + "\n")
-    for figure in figures:
-        mark = "ok " if figure.holds else "NOT"
-        sys.stdout.write(
-            f"{mark} {figure.name:34} {figure.value:+8.3f} {figure.unit} goal {figure.goal} {figure.note}\n"
-        )
+    write(figures, FIGURES)
     return 0
 
 

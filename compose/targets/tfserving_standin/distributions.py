@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from random import Random
 from statistics import NormalDist
 from typing import Annotated, Literal
@@ -14,14 +15,14 @@ from .durations import Seconds
 NORMAL = NormalDist()
 
 
-class Shape(BaseModel):
+class Shape(BaseModel, ABC):
     """What all distributions share: unknown keys are errors, and values never change. Times are in seconds."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    @abstractmethod
     def quantile(self, q: float) -> float:
         """The time in seconds below which a share `q` (0 < q < 1) of all draws lies."""
-        raise NotImplementedError
 
     def draw(self, random: Random, index: int) -> float:  # noqa: ARG002 - a cycle needs the index
         """One time in seconds; `index` is the number of draws before it."""

@@ -26,12 +26,23 @@ class Figure:
 
 def write(figures: Sequence[Figure], path: Path) -> None:
     """Keep them as JSON and print them as a table."""
+    keep(figures, path)
+    for figure in figures:
+        show(figure)
+
+
+def keep(figures: Sequence[Figure], path: Path) -> None:
+    """As JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps([asdict(figure) for figure in figures], indent=1) + "\n")
-    for figure in figures:
-        mark = "  " if not figure.goal else "ok" if figure.holds else "NO"
-        value = f"{figure.value:12,.3f}" if figure.value < 100 else f"{figure.value:12,.0f}"
-        sys.stdout.write(f"{mark} {figure.name:52} {value} {figure.unit:8} {figure.goal:9} {figure.note}\n")
+
+
+def show(figure: Figure) -> None:
+    """One row of the table, at once."""
+    mark = "  " if not figure.goal else "ok" if figure.holds else "NO"
+    value = f"{figure.value:12,.3f}" if abs(figure.value) < 100 else f"{figure.value:12,.0f}"
+    sys.stdout.write(f"{mark} {figure.name:52} {value} {figure.unit:8} {figure.goal:16} {figure.note}\n")
+    sys.stdout.flush()
 
 
 def markdown(figures: Sequence[Figure]) -> str:
