@@ -77,12 +77,13 @@ def test_a_phase_has_its_own_latency(stand_in: StandIn, log: Path) -> None:
 
 
 def test_a_freeze_holds_every_answer_and_lets_all_go_at_its_end(stand_in: StandIn, log: Path) -> None:
-    stand_in.script({"freezes": [{"at": 0, "for": "1s"}]})
+    stand_in.script({"freezes": [{"at": 0, "for": "2s"}]})
     assert ask_many(stand_in, 6, clients=6) == [200] * 6
     assert stand_in.get(PAGE).status == 200
-    frozen_until = stand_in.counts()["script_started"] + 1.0
+    frozen_until = stand_in.counts()["script_started"] + 2.0
     lines = logged(stand_in, log, 6)
-    assert all(0 <= line["answer"] - frozen_until < 0.5 for line in lines)
+    late = [line["answer"] - frozen_until for line in lines]
+    assert all(0 <= seconds < 1.5 for seconds in late), f"less than another freeze, on a busy machine too: {late}"
     assert all(line["taken"] > line["asked"] + 0.1 for line in lines)
 
 
