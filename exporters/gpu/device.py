@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pynvml
 
 from exporters.gpu.codes import GONE, UNSUPPORTED, code, text
-from exporters.gpu.field import RARELY_SECONDS, Field, Handle
+from exporters.gpu.field import NOW_AND_THEN_SECONDS, RARELY_SECONDS, Field, Handle
 from exporters.gpu.fields import FIELDS, INSTANCE_FIELDS
 from exporters.gpu.memory import MEMORY_APIS, NoMemoryError
 from exporters.gpu.reading import Device, Identity, Instance, Measured
@@ -27,14 +27,35 @@ Failures = Counter[tuple[str, str, str]]
 
 
 @dataclass(slots=True)
+class Kept:
+    """What the fields of one beat said, and until when it is shown."""
+
+    until: float
+    measured: list[Measured] = field(default_factory=list)
+    supported: dict[str, bool] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Memory:
-    """What is remembered of one device, by field, until a time of the clock."""
+    """What is remembered of one device until a time of the clock: by field, and by beat."""
 
     identity: Identity
     identity_until: float
     unsupported_until: dict[str, float] = field(default_factory=dict)
-    kept: dict[str, tuple[float, tuple[Measured, ...]]] = field(default_factory=dict)
+    kept: dict[float, Kept] = field(default_factory=dict)
     unified: bool = False
+
+
+Beats = tuple[tuple[float, tuple[Field, ...]], ...]
+"""Fields by the seconds after which they are read again."""
+
+
+def _by_beat(fields: tuple[Field, ...]) -> Beats:
+    beats = sorted({each.every for each in fields})
+    return tuple((every, tuple(each for each in fields if each.every == every)) for every in beats)
+
+
+_BEATS, _INSTANCE_BEATS = _by_beat(FIELDS), _by_beat(INSTANCE_FIELDS)
 
 
 class DeviceReader:
@@ -54,7 +75,7 @@ class DeviceReader:
             self._failures["", "identity", code(error)] += 1
             return ()
         try:
-            device = self._device(handle, self._memory(handle, uuid, str(self._index)), FIELDS, None)
+            device = self._device(handle, self._memory(handle, uuid, str(self._index)), _BEATS, None)
             return (device, *self._instances(handle, device))
         except pynvml.NVMLError:
             return ()
@@ -70,13 +91,25 @@ class DeviceReader:
             self._memories[uuid] = memory
         return memory
 
-    def _device(self, handle: Handle, memory: Memory, fields: tuple[Field, ...], instance: Instance | None) -> Device:
-        measured: list[Measured] = []
-        supported: dict[str, bool] = {}
-        api = self._memory_api(handle, memory, measured, supported)
+    def _device(self, handle: Handle, memory: Memory, beats: Beats, instance: Instance | None) -> Device:
+        now, found = self._clock(), Kept(0.0)
+        api = self._memory_api(handle, memory, found, now)
+        for every, fields in beats:
+            kept = memory.kept.get(every)
+            if kept is None or now >= kept.until:
+                kept = memory.kept[every] = self._beat(every, fields, handle, memory, now)
+            found.measured.extend(kept.measured)
+            found.supported.update(kept.supported)
+        return Device(memory.identity, api, tuple(found.measured), found.supported, instance)
+
+    def _beat(self, every: float, fields: tuple[Field, ...], handle: Handle, memory: Memory, now: float) -> Kept:
+        """Read all fields of a beat; when one failed, again soon."""
+        memory.kept.pop(every, None)
+        kept, well = Kept(now), True
         for each in fields:
-            self._field(each, handle, memory, measured, supported)
-        return Device(memory.identity, api, tuple(measured), supported, instance)
+            well &= self._field(each, handle, memory, kept, now)
+        kept.until = now + (every if well else min(every, NOW_AND_THEN_SECONDS))
+        return kept
 
     def _instances(self, handle: Handle, parent: Device) -> tuple[Device, ...]:
         """The MIG instances; each has what can be its own."""
@@ -101,7 +134,7 @@ class DeviceReader:
                 _number(lambda: pynvml.nvmlDeviceGetGpuInstanceId(own)),
                 _number(lambda: pynvml.nvmlDeviceGetComputeInstanceId(own)),
             )
-            return self._device(own, self._memory(own, uuid, f"{self._index}:{n}"), INSTANCE_FIELDS, part)
+            return self._device(own, self._memory(own, uuid, f"{self._index}:{n}"), _INSTANCE_BEATS, part)
         except pynvml.NVMLError as error:
             if error.value in GONE and error.value != pynvml.NVML_ERROR_GPU_NOT_FOUND:
                 raise
@@ -110,49 +143,35 @@ class DeviceReader:
     def _may(self, name: str, device: Device) -> bool:
         return self._clock() >= self._memories[device.identity.uuid].unsupported_until.get(name, 0.0)
 
-    def _memory_api(self, handle: Handle, memory: Memory, measured: list[Measured], supported: dict[str, bool]) -> str:
+    def _memory_api(self, handle: Handle, memory: Memory, found: Kept, now: float) -> str:
         """The first memory interface that the device has; an error of another kind never leads to the next one."""
         for each in MEMORY_APIS:
-            self._field(each, handle, memory, measured, supported)
-            if supported[each.name]:
-                measured.append((names.MEMORY_UNIFIED, (), 0))
+            self._field(each, handle, memory, found, now)
+            if found.supported[each.name]:
+                found.measured.append((names.MEMORY_UNIFIED, (), 0))
                 return each.name.removeprefix("memory_")
-        measured.append((names.MEMORY_UNIFIED, (), int(memory.unified)))
+        found.measured.append((names.MEMORY_UNIFIED, (), int(memory.unified)))
         return "none"
 
-    def _field(
-        self, each: Field, handle: Handle, memory: Memory, measured: list[Measured], supported: dict[str, bool]
-    ) -> None:
-        """Read one field, or show what it said lately; raises the library's error only when the device has gone."""
-        now = self._clock()
+    def _field(self, each: Field, handle: Handle, memory: Memory, found: Kept, now: float) -> bool:
+        """Read one field; False when that failed. Raises the library's error only when the device has gone."""
         if now < memory.unsupported_until.get(each.name, 0.0):
-            supported[each.name] = False
-            return
-        supported[each.name] = True
-        until, found = memory.kept.get(each.name, (now, ()))
-        if now < until:
-            measured.extend(found)
-            return
+            found.supported[each.name] = False
+            return True
+        found.supported[each.name] = True
         try:
-            found = tuple(each.read(handle))
+            found.measured.extend(each.read(handle))
         except pynvml.NVMLError as error:
-            self._fail(each, memory, supported, error)
-            return
-        measured.extend(found)
-        if each.every:
-            memory.kept[each.name] = (now + each.every, found)
-
-    def _fail(self, each: Field, memory: Memory, supported: dict[str, bool], error: pynvml.NVMLError) -> None:
-        memory.kept.pop(each.name, None)
-        if error.value in UNSUPPORTED:
-            supported[each.name] = False
-            memory.unsupported_until[each.name] = self._clock() + REPROBE_SECONDS
+            if error.value not in UNSUPPORTED:
+                self._failures[memory.identity.uuid, each.name, code(error)] += 1
+                if error.value in GONE:
+                    raise
+                return False
+            found.supported[each.name] = False
+            memory.unsupported_until[each.name] = now + REPROBE_SECONDS
             if each in MEMORY_APIS:
                 memory.unified = isinstance(error, NoMemoryError) or error.value == pynvml.NVML_ERROR_NOT_SUPPORTED
-            return
-        self._failures[memory.identity.uuid, each.name, code(error)] += 1
-        if error.value in GONE:
-            raise error
+        return True
 
 
 def _bus_id(handle: Handle) -> str:

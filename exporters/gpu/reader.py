@@ -11,8 +11,8 @@ import pynvml
 
 from exporters.gpu.backoff import Backoff
 from exporters.gpu.codes import code, text
+from exporters.gpu.crew import Crew
 from exporters.gpu.device import DeviceReader, Failures, Memory
-from exporters.gpu.lane import Lanes
 from exporters.gpu.reading import Device, Down, GpuReading, Up, Versions
 from exporters.gpu.xid import XidWatcher
 
@@ -22,7 +22,7 @@ PATIENCE_SECONDS = 0.5
 """How long a sample waits for all devices together; one that answers later is shown as hung until it answers."""
 
 MOST_DEVICES = 64
-"""Each has a thread; no machine has more."""
+"""Each may hold a thread; no machine has more."""
 
 MOST_REMEMBERED = 256
 """Devices that were seen once: beyond, the oldest are forgotten."""
@@ -44,11 +44,11 @@ class GpuReader:
         self._memories: dict[str, Memory] = {}
         self._failures: Failures = Counter()
         self._xids = XidWatcher()
-        self._lanes = Lanes(patience, lambda index: DeviceReader(index, clock, self._memories, self._failures))
+        self._crew = Crew(patience, lambda index: DeviceReader(index, clock, self._memories, self._failures))
 
     def read(self) -> GpuReading:
         """One look at all devices; never raises an error of the library."""
-        if not self._up and (self._lanes.busy or not self._opening.due(self._clock())):
+        if not self._up and (self._crew.busy or not self._opening.due(self._clock())):
             return Down(self._down)  # a library with a call in it cannot be opened anew
         try:
             if not self._up:
@@ -56,8 +56,8 @@ class GpuReader:
             count = pynvml.nvmlDeviceGetCount()
         except pynvml.NVMLError as error:
             return self._fall(code(error))
-        devices = self._lanes.read(min(count, MOST_DEVICES))
-        hung = self._lanes.hung
+        devices = self._crew.read(min(count, MOST_DEVICES))
+        hung = self._crew.hung
         self._watch(devices, min(count, MOST_DEVICES))
         present = {device.identity.uuid for device in devices}
         self._seen |= dict.fromkeys(device.identity.uuid for device in devices if device.instance is None)
@@ -72,7 +72,7 @@ class GpuReader:
             lost,
             dict(self._failures),
             tuple(uuid for uuid in hung if uuid not in present),
-            dict(self._lanes.timeouts),
+            dict(self._crew.timeouts),
             self._xids.state(),
             self._simulated,
         )
@@ -82,8 +82,9 @@ class GpuReader:
         if not self._up:
             return
         self._up = False
+        self._crew.rest()
         quiet = self._xids.stop()
-        if self._lanes.busy or not quiet:
+        if self._crew.busy or not quiet:
             logger.warning("the GPU library is left open: a call in it does not return")
             return
         try:
@@ -122,7 +123,7 @@ class GpuReader:
         """Close the library now and then while devices are lost: one that came back shows only in one opened anew."""
         if not lost:
             self._reopening = _BACKOFF
-        elif self._reopening.due(self._clock()) and not self._lanes.busy:
+        elif self._reopening.due(self._clock()) and not self._crew.busy:
             logger.warning("GPUs do not answer any more: %s", ", ".join(lost))
             self._reopening = self._reopening.failed(self._clock())
             self.close()
