@@ -21,8 +21,11 @@ BANNED_NAMES = {"utils", "util", "helpers", "common", "manager", "misc", "base",
 ALLOWED: dict[str, tuple[str, ...]] = {
     "exporters": ("exporters",),
     "dashboards": ("dashboards", "exporters.names", "exporters.metric", "controller.names"),
-    "controller": ("controller", "exporters.names", "exporters.metric"),
-    "controller/generator": ("controller", "exporters.names", "exporters.metric", "exporters.loadgen"),
+    "controller": ("controller", "exporters.names", "exporters.metric", "exporters.loadgen_limits"),
+    "controller/generator": (
+        *("controller", "exporters.names", "exporters.metric", "exporters.loadgen_limits", "exporters.loadgen"),
+        *("exporters.loadgen_pulse", "exporters.loadgen_readings"),
+    ),
     "compose": ("compose",),
 }
 """By folder, the longest prefix that fits a file counts."""

@@ -50,6 +50,7 @@ def _is_foreign(root: Node, findings: Findings) -> bool:
 def _plan(fields: Fields, text: str, path: Path) -> Plan:
     simple = {name: fields.get(name) for name in ("objectives", "stop_when", "drain_timeout")}
     schedule, workers = fields.get("schedule"), fields.get("workers", Workers(1))
+    generator = fields.get("generator")
     return Plan(
         name=fields.get("name"),
         target=fields.get("target").built,
@@ -62,6 +63,7 @@ def _plan(fields: Fields, text: str, path: Path) -> Plan:
         workers=workers.local + workers.remote,
         remote_workers=workers.remote,
         workers_auto=workers.auto,
+        generator_limits=generator.built if generator is not None else (),
         tags=tuple(dict.fromkeys(fields.get("tags", ()))),
         **{name: value for name, value in simple.items() if value is not None},
     )

@@ -215,4 +215,5 @@ class Plan:
     stop_when: tuple[StopRule, ...] = ()
     schedule: Schedule | None = None
     drain_timeout: timedelta | None = None  # default: the request timeout plus two seconds
+    generator_limits: tuple[tuple[str, float], ...] = ()  # by signal, in its unit; the others are ours
     tags: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from controller.plans.criterion_text import parse_objective, parse_stop_rule
+from controller.plans.generator import GENERATOR
 from controller.plans.locustfile import ANY_WORKLOAD
 from controller.plans.numbers import Duration, Whole
 from controller.plans.plan import Schedule
@@ -62,6 +63,7 @@ PLAN = Record(
         "target": Key(TARGET, "The system under test.", required=True),
         "workload": Key(ANY_WORKLOAD, "What one request is, or whose code says it.", required=True),
         "workers": Key(WORKERS, "Generator processes (1); auto leaves a core to the rest."),
+        "generator": Key(GENERATOR, "When the generator counts as saturated."),
         "stages": Key(ListOf(STAGE, least=1), "The load, stage after stage.", required=True),
         "objectives": Key(ListOf(_OBJECTIVE), "What every measured window must meet."),
         "stop_when": Key(ListOf(_STOP_RULE), "What ends a run early when it holds without a break."),

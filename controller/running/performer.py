@@ -97,7 +97,14 @@ class Performer:
     def _start(self) -> None:
         plan, listen = self.plan, self.ports.generator_listen
         spec = GeneratorSpec(
-            self.run_id, plan.name, plan.target, plan.workload, plan.workers, listen, plan.remote_workers
+            self.run_id,
+            plan.name,
+            plan.target,
+            plan.workload,
+            plan.workers,
+            listen,
+            plan.remote_workers,
+            limits=plan.generator_limits,
         )
         self.ports.generator.start(spec)
 

@@ -57,7 +57,7 @@ def conclude(remains: Remains) -> RunRecord:
         for slot in slots
         if slot.window
     )
-    facts = generator_facts(remains.ledger, remains.drained, plan.workers)
+    facts = generator_facts(remains.ledger, remains.drained, plan.workers, plan.generator_limits)
     evidence = Evidence(remains.outcome, remains.because, plan.objectives, planned, windows, facts)
     verdict = judge(evidence, target_reasons(remains.extra))
     return RunRecord(

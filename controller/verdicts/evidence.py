@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from controller.figures.latency import LatencyLedger
 from controller.figures.window import Window, window_name
 from controller.orders import Drained
 from controller.outcome import Outcome
 from controller.plans.criterion import Criterion
+from controller.plans.generator import Limits
+from exporters.loadgen_limits import in_force
 from exporters.names.loadgen import OUTCOMES
 
 
@@ -19,7 +21,7 @@ class GeneratorFacts:
 
     `counted`: requests by outcome, summed over all intervals. `reported`: requests that ended by the last interval's
     own running count. `drained`: the generator's final totals by outcome, None if it never gave them. `aborted` were
-    in flight when the drain was over; they are `generator_error` in `drained`.
+    in flight when the drain was over; they are `generator_error` in `drained`. `limits` were in force, by signal.
     """
 
     workers: int
@@ -28,6 +30,7 @@ class GeneratorFacts:
     started: int
     drained: dict[str, int] | None = None
     aborted: int = 0
+    limits: dict[str, float] = field(default_factory=dict)  # empty: of a record that is older than they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +61,10 @@ class Evidence:
     generator: GeneratorFacts
 
 
-def generator_facts(ledger: LatencyLedger, drained: Drained | None, workers: int) -> GeneratorFacts:
-    """The books as ledger and drain show them; `workers` is how many there should be."""
+def generator_facts(
+    ledger: LatencyLedger, drained: Drained | None, workers: int, limits: Limits = ()
+) -> GeneratorFacts:
+    """The books as ledger and drain show them; `workers` is how many there should be, `limits` what the plan set."""
     return GeneratorFacts(
         workers=workers,
         counted=dict(ledger.totals),
@@ -67,6 +72,7 @@ def generator_facts(ledger: LatencyLedger, drained: Drained | None, workers: int
         started=ledger.started if drained is None else drained.started,
         drained=None if drained is None else _every_outcome(drained.totals),
         aborted=0 if drained is None else drained.aborted,
+        limits=in_force(limits),
     )
 
 

@@ -7,8 +7,16 @@ from exporters.metric import Metric
 OUTCOMES = ("ok", "http_error", "timeout", "connection_error", "invalid_response", "generator_error", "degraded")
 """Every request that left ends in exactly one of these classes; `degraded` is a usable answer of a fallback."""
 
-SIGNALS = ("cpu", "loop_lag")
-"""Saturation signals published as `loadgen_saturation{signal}`; 1 means: at the limit."""
+SIGNALS = (
+    *("cpu", "loop_lag", "throttling", "run_queue", "pressure", "sockets", "descriptors", "memory"),
+    *("lateness", "arrivals", "users", "gc", "clock", "errors", "workers", "canary"),
+)
+"""Saturation signals published as `loadgen_saturation{signal}`; 1 means: at the limit (`exporters.loadgen_limits`).
+
+A signal without a reading is absent. `workers` is the master's, `canary` the controller's."""
+
+MASTER, CONTROLLER = PLACES = ("master", "controller")
+"""Besides workers, who has readings under the label `worker`."""
 
 NO_SLOT, NO_LEASE = DROP_REASONS = ("no_slot", "no_lease")
 """Why an arrival of an open loop was not sent: as many requests as allowed were under way, or the lease was over."""

@@ -49,7 +49,7 @@ def test_saturation_keeps_the_worst_reading_of_a_name() -> None:
 
 
 def test_every_signal_has_its_name_in_the_contract() -> None:
-    assert tuple(s.name for s in signals(0.1, 1.0, None, [0.001])) == SIGNALS
+    assert {s.name for s in signals(0.1, 1.0, None, [0.001])} <= set(SIGNALS)
 
 
 def test_a_busy_process_reads_as_busy() -> None:
