@@ -11,6 +11,9 @@ from pathlib import Path
 _KEPT_OPEN = ("/proc/", "/sys/")
 _MOST_OPEN = 64
 _CHUNK_BYTES = 1 << 16
+_WHOLE_BYTES = 1 << 11
+"""The kernel ends a read early where the next record does not fit into its page of four KiB: below the half of that,
+it has nothing left."""
 
 _descriptors: dict[str, int] = {}
 
@@ -72,9 +75,9 @@ def pick(text: str, keys: tuple[str, ...], *, after: str = " ") -> dict[str, str
 
 
 def _all(descriptor: int) -> str:
-    parts = []
-    at = 0
-    while part := os.pread(descriptor, _CHUNK_BYTES, at):
-        parts.append(part)
+    parts = [part := os.pread(descriptor, _CHUNK_BYTES, 0)]
+    at = len(part)
+    while len(part) >= _WHOLE_BYTES:
+        parts.append(part := os.pread(descriptor, _CHUNK_BYTES, at))
         at += len(part)
     return b"".join(parts).decode("utf-8", "replace")

@@ -7,7 +7,9 @@ import errno
 import os
 import struct
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from exporters.family import Family, single
 from exporters.names import host as names
@@ -81,14 +83,19 @@ def families(reading: ClockReading) -> tuple[Family, ...]:
 
 def _discipline() -> Discipline | None:
     """Ask the kernel; None where a sandbox or another system does not answer."""
-    buffer = ctypes.create_string_buffer(_TIMEX_BYTES)
-    try:
-        ask = ctypes.CDLL(None, use_errno=True).adjtimex
-    except AttributeError:
+    ask = _adjtimex()
+    if ask is None:
         return None
+    buffer = ctypes.create_string_buffer(_TIMEX_BYTES)
     if ask(buffer) >= 0:
         return decode(buffer.raw)
     number = ctypes.get_errno()
     if number in (errno.ENOSYS, errno.EPERM):
         return None
     raise OSError(number, os.strerror(number))
+
+
+@cache
+def _adjtimex() -> Callable[[ctypes.Array[ctypes.c_char]], int] | None:
+    """The C library's function; None where it has none."""
+    return getattr(ctypes.CDLL(None, use_errno=True), "adjtimex", None)

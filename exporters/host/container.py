@@ -6,6 +6,7 @@ Where a limit sits on an ancestor, its counters are the ancestor's, and the labe
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -13,6 +14,9 @@ from exporters import cgroup, kernel
 from exporters.cgroup import Controller, Group, Layout, Limit
 from exporters.family import Family, many, single
 from exporters.names import host as names
+
+MOVES_SECONDS = 10.0
+"""A process hardly ever moves to another cgroup, and the table of mounts is the dearest file of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +44,39 @@ class MemoryView:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where this process is, found at that moment of the monotonic clock; None where the layout is unknown."""
+
+    layout: Layout
+    cpu: Group | None
+    memory: Group | None
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class ContainerReading:
-    """Both views; None where the layout of the cgroups is unknown."""
+    """Both views, and the place that they are of; None where the layout of the cgroups is unknown."""
 
     cpu: CpuView | None
     memory: MemoryView | None
+    place: Place
 
 
-def read_container(proc: Path, root: Path) -> ContainerReading:
-    """Read this process's cgroups below `root`, found by the tables under `proc`."""
-    layout = cgroup.read_layout(proc, root)
-    cpu, memory = cgroup.find("cpu", layout), cgroup.find("memory", layout)
+def read_container(proc: Path, root: Path, previous: ContainerReading | None = None) -> ContainerReading:
+    """Read this process's cgroups below `root`, found by the tables under `proc`, which are read now and then."""
+    now = time.monotonic()
+    place = None if previous is None or now - previous.place.at >= MOVES_SECONDS else previous.place
+    place = place or _place(proc, root, now)
     return ContainerReading(
-        cpu=None if cpu is None else _cpu(cpu, layout),
-        memory=None if memory is None else _memory(memory),
+        cpu=None if place.cpu is None else _cpu(place.cpu, place.layout),
+        memory=None if place.memory is None else _memory(place.memory),
+        place=place,
     )
+
+
+def _place(proc: Path, root: Path, now: float) -> Place:
+    layout = cgroup.read_layout(proc, root)
+    return Place(layout, cgroup.find("cpu", layout), cgroup.find("memory", layout), now)
 
 
 def families(reading: ContainerReading) -> tuple[Family, ...]:

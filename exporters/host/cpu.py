@@ -45,7 +45,7 @@ def read_cpu(proc: Path, previous: CpuReading | None = None, *, per_core: bool =
     """Read `stat` under `proc`; raises OSError or ValueError when there is none or it makes no sense."""
     cores, seconds, core_seconds = 0, Seconds(), Seconds()
     numbers = dict[str, int]()
-    for line in kernel.read(proc / "stat").splitlines():
+    for line in kernel.read(f"{proc}/stat").splitlines():
         if line.startswith("cpu"):
             key, *words = line.split()
             if key == "cpu":

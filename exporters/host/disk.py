@@ -40,7 +40,7 @@ class DiskReading:
 def read_disk(proc: Path) -> DiskReading | None:
     """Read `diskstats` under `proc`; None where there is none (some containers)."""
     try:
-        text = kernel.read(proc / "diskstats")
+        text = kernel.read(f"{proc}/diskstats")
     except FileNotFoundError:
         return None
     lines = [words for line in text.splitlines() if len(words := line.split()) >= 14]

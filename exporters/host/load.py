@@ -22,11 +22,11 @@ class LoadReading:
 
 def read_load(proc: Path) -> LoadReading:
     """Read the three files under `proc`; `schedstat` and `file-nr` may be missing, `loadavg` may not."""
-    averages = tuple(float(word) for word in kernel.read(proc / "loadavg").split()[:3])
-    files = (kernel.read_or_none(proc / "sys/fs/file-nr") or "").split()
+    averages = tuple(float(word) for word in kernel.read(f"{proc}/loadavg").split()[:3])
+    files = (kernel.read_or_none(f"{proc}/sys/fs/file-nr") or "").split()
     return LoadReading(
         averages=averages,
-        waited_seconds=_waited(kernel.read_or_none(proc / "schedstat") or ""),
+        waited_seconds=_waited(kernel.read_or_none(f"{proc}/schedstat") or ""),
         files=int(files[0]) if len(files) == 3 else None,
         files_limit=int(files[2]) if len(files) == 3 else None,
     )

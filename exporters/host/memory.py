@@ -42,9 +42,9 @@ class MemoryReading:
 def read_memory(proc: Path) -> MemoryReading:
     """Read both files under `proc`; raises OSError without `meminfo`, `vmstat` may be missing."""
     sizes = {
-        key: _bytes(rest) for key, rest in kernel.pick(kernel.read(proc / "meminfo"), tuple(_SIZES), after=":").items()
+        key: _bytes(rest) for key, rest in kernel.pick(kernel.read(f"{proc}/meminfo"), tuple(_SIZES), after=":").items()
     }
-    counters = kernel.pick(kernel.read_or_none(proc / "vmstat") or "", tuple(_COUNTERS))
+    counters = kernel.pick(kernel.read_or_none(f"{proc}/vmstat") or "", tuple(_COUNTERS))
     return MemoryReading(sizes, {key: int(number) for key, number in counters.items()})
 
 

@@ -36,7 +36,7 @@ class NetworkReading:
 def read_network(proc: Path) -> NetworkReading | None:
     """Read `net/dev` under `proc`; None where there is none."""
     try:
-        text = kernel.read(proc / "net/dev")
+        text = kernel.read(f"{proc}/net/dev")
     except FileNotFoundError:
         return None
     devices = {}

@@ -21,12 +21,10 @@ class PressureReading:
 
 def read_pressure(proc: Path) -> PressureReading | None:
     """Read `pressure` under `proc`; None where the kernel does not keep it."""
-    if not (proc / "pressure").is_dir():
-        return None
     seconds = {}
     for resource in RESOURCES:
         try:
-            text = kernel.read(proc / "pressure" / resource)
+            text = kernel.read(f"{proc}/pressure/{resource}")
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
@@ -37,7 +35,7 @@ def read_pressure(proc: Path) -> PressureReading | None:
             share, *pairs = line.split()
             total = dict(pair.split("=", 1) for pair in pairs)["total"]
             seconds[resource, share] = int(total) / 1e6
-    return PressureReading(seconds)
+    return PressureReading(seconds) if seconds else None
 
 
 def families(reading: PressureReading) -> tuple[Family, ...]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -39,28 +40,34 @@ Table = dict[tuple[str, str], int]
 """(protocol, name) to number."""
 
 
+RARELY_SECONDS = 60.0
+"""How many local ports there are is an operator's setting, and among the dearest files to read."""
+
+
 @dataclass(frozen=True, slots=True)
 class TcpReading:
-    """Sockets and counters as the kernel names them, and how many local ports there are."""
+    """Sockets and counters as the kernel names them; how many local ports there were at a monotonic moment."""
 
     sockets: Table
     counters: Table
     local_ports: int | None
+    ports_at: float
 
 
-def read_tcp(proc: Path) -> TcpReading | None:
+def read_tcp(proc: Path, previous: TcpReading | None = None) -> TcpReading | None:
     """Read the files under `proc`; None where there is no network at all."""
-    if not (proc / "net").is_dir():
-        return None
     sockets: Table = {}
     for name in ("sockstat", "sockstat6"):
-        sockets |= _pairs(kernel.read_or_none(proc / "net" / name) or "")
-    counters = _columns(kernel.read_or_none(proc / "net/snmp") or "", "Tcp") | _columns(
-        kernel.read_or_none(proc / "net/netstat") or "", "TcpExt"
+        sockets |= _pairs(kernel.read_or_none(f"{proc}/net/{name}") or "")
+    counters = _columns(kernel.read_or_none(f"{proc}/net/snmp") or "", "Tcp") | _columns(
+        kernel.read_or_none(f"{proc}/net/netstat") or "", "TcpExt"
     )
-    bounds = (kernel.read_or_none(proc / "sys/net/ipv4/ip_local_port_range") or "").split()
-    ports = int(bounds[1]) - int(bounds[0]) + 1 if len(bounds) == 2 else None
-    return TcpReading(sockets, counters, ports)
+    if not sockets and not counters and not (proc / "net").is_dir():
+        return None
+    now = time.monotonic()
+    if previous is not None and now - previous.ports_at < RARELY_SECONDS:
+        return TcpReading(sockets, counters, previous.local_ports, previous.ports_at)
+    return TcpReading(sockets, counters, _local_ports(proc), now)
 
 
 def families(reading: TcpReading) -> tuple[Family, ...]:
@@ -72,6 +79,11 @@ def families(reading: TcpReading) -> tuple[Family, ...]:
         *(single(metric, reading.counters.get(key)) for key, metric in _COUNTERS.items()),
         single(names.TCP_LOCAL_PORTS, reading.local_ports),
     )
+
+
+def _local_ports(proc: Path) -> int | None:
+    bounds = (kernel.read_or_none(f"{proc}/sys/net/ipv4/ip_local_port_range") or "").split()
+    return int(bounds[1]) - int(bounds[0]) + 1 if len(bounds) == 2 else None
 
 
 def _pairs(text: str) -> Table:
