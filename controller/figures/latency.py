@@ -7,12 +7,13 @@ seconds, and no request is ever dropped from the counts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
 
 from controller.figures.histogram import Histogram, merged
 from controller.figures.indicators import union
 from controller.figures.measurement import Batch
-from controller.figures.punctuality import ArrivalCount
+from controller.figures.punctuality import ArrivalCount, together
 from controller.figures.seconds import Second, second, slim
 from controller.orders import Cell, Interval
 from exporters.names.loadgen import OUTCOMES
@@ -26,28 +27,32 @@ GAP_SECONDS = 0.5
 """Intervals that lie further apart than this have lost a report between them."""
 
 
-class Batches:
+T = TypeVar("T")
+
+
+class Batches(Generic[T]):
     """Consecutive batches, each of `width` intervals; the width doubles when there are too many."""
 
-    def __init__(self) -> None:
-        """Start empty, one interval a batch."""
+    def __init__(self, merge: Callable[[Sequence[T]], T]) -> None:
+        """Start empty, one interval a batch; `merge` makes one of several neighbours."""
+        self._merge = merge
         self._width = 1
         self._filled = 0
-        self._batches: list[Batch] = []
+        self._batches: list[T] = []
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: T) -> None:
         """Take one interval's counts."""
         if self._batches and self._filled < self._width:
-            self._batches[-1] = union([self._batches[-1], batch])
+            self._batches[-1] = self._merge([self._batches[-1], batch])
             self._filled += 1
             return
         if len(self._batches) == MOST_BATCHES:
-            self._batches = [union(self._batches[i : i + 2]) for i in range(0, MOST_BATCHES, 2)]
+            self._batches = [self._merge(self._batches[i : i + 2]) for i in range(0, MOST_BATCHES, 2)]
             self._width *= 2
         self._batches.append(batch)
         self._filled = 1
 
-    def all(self) -> tuple[Batch, ...]:
+    def all(self) -> tuple[T, ...]:
         """In order of time."""
         return tuple(self._batches)
 
@@ -67,9 +72,9 @@ class LatencyLedger:
         self.reported = 0
         self.started = 0
         self.gaps: list[tuple[float, float]] = []
-        self._batches: dict[tuple[int, bool], Batches] = {}
-        self._intended: dict[tuple[int, bool], Batches] = {}
-        self._arrivals: dict[tuple[int, bool], ArrivalCount] = {}
+        self._batches: dict[tuple[int, bool], Batches[Batch]] = {}
+        self._intended: dict[tuple[int, bool], Batches[Batch]] = {}
+        self._arrivals: dict[tuple[int, bool], Batches[ArrivalCount]] = {}
 
     def add(self, interval: Interval) -> None:
         """Take one interval. Raises `ValueError` for an outcome that is not one of ours."""
@@ -78,9 +83,11 @@ class LatencyLedger:
         parts, intended = _by_slot(interval, interval.cells), _by_slot(interval, interval.intended)
         for kept, found in ((self._batches, parts), (self._intended, intended)):
             for key, batch in found.items():
-                kept.setdefault(key, Batches()).add(batch)
+                kept.setdefault(key, Batches(union)).add(batch)
         for cell in interval.arrivals:
-            self._arrivals.setdefault((cell.slot, cell.measured), ArrivalCount()).add(cell)
+            counted = ArrivalCount(interval.start, interval.end)
+            counted.add(cell)
+            self._arrivals.setdefault((cell.slot, cell.measured), Batches(together)).add(counted)
         self.seconds.append(second(interval, (parts | intended).values()))
         if len(self.seconds) > DETAILED_SECONDS:
             old = len(self.seconds) - DETAILED_SECONDS - 1
@@ -108,9 +115,10 @@ class LatencyLedger:
         """Whether latencies from the intended send were reported."""
         return (slot, measured) in self._intended
 
-    def arrivals(self, slot: int, *, measured: bool = True) -> ArrivalCount:
-        """What was due in the slot, inside or outside its window."""
-        return self._arrivals.get((slot, measured), ArrivalCount())
+    def arrivals(self, slot: int, *, measured: bool = True) -> tuple[ArrivalCount, ...]:
+        """What was due in the slot, inside or outside its window, in order of time."""
+        found = self._arrivals.get((slot, measured))
+        return found.all() if found else ()
 
     def histogram(self, slot: int, outcome: str, *, measured: bool = True) -> Histogram:
         """All latencies of one outcome in a slot, of inside or outside its window."""

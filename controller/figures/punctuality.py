@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from controller.figures.histogram import Histogram
@@ -48,8 +49,10 @@ class Punctuality:
 
 @dataclass(slots=True)
 class ArrivalCount:
-    """What was due in one slot, inside or outside its window, as it comes in."""
+    """What was due in `[start, end)` (epoch seconds) in one slot, inside or outside its window, as it comes in."""
 
+    start: float = 0.0
+    end: float = 0.0
     due: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
     lateness: Histogram = field(default_factory=Histogram)
@@ -65,6 +68,16 @@ class ArrivalCount:
         found = [quantile_seconds(self.lateness, p) for p in (0.5, 0.99, 1.0)]
         dropped = {reason: number for reason, number in sorted(self.dropped.items()) if number}
         return Punctuality(asked.end, asked.process, asked.max_in_flight, self.due, dropped, *found)
+
+
+def together(counts: Sequence[ArrivalCount]) -> ArrivalCount:
+    """One count of everything that was due in any of them."""
+    whole = ArrivalCount(min((one.start for one in counts), default=0.0), max((one.end for one in counts), default=0.0))
+    for one in counts:
+        whole.due += one.due
+        whole.dropped.update(one.dropped)
+        whole.lateness.merge(one.lateness)
+    return whole
 
 
 def quantile_seconds(histogram: Histogram, p: float) -> float | None:

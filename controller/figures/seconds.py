@@ -7,6 +7,8 @@ import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from controller.figures.disturbance import MASTER, WORKERS, Hot
+from controller.figures.histogram import highest
 from controller.figures.indicators import second_indicators, union
 from controller.figures.measurement import Absent, Batch, Measured, Measurement, fact
 from controller.orders import LEASE_SECONDS, Interval, WorkerHealth
@@ -24,6 +26,8 @@ class Second:
 
     `saturation` is the worst signal of any worker, None when a worker's state is unknown and no known one is at its
     limit; `saturated_by` names signal and worker. `lost` are workers without a fresh report, `workers` those with one.
+    `hot` are the signals at their limit or beyond; `reach` is how many seconds the longest request or lateness that was
+    told of in it took.
     """
 
     start: float
@@ -42,6 +46,8 @@ class Second:
     rate: float = 0.0  # open loop: arrivals a second that were asked for at its end
     due: int = 0  # open loop: arrivals
     dropped: int = 0  # open loop: arrivals that were not sent
+    hot: tuple[Hot, ...] = ()
+    reach: float = 0.0
 
     @property
     def length(self) -> float:
@@ -61,6 +67,7 @@ def second(interval: Interval, by_slot: Iterable[Batch]) -> Second:
     ok, degraded = whole.histogram("ok").total, whole.histogram("degraded").total
     saturation, saturated_by = _worst(interval.workers)
     lost = tuple(worker.worker for worker in interval.workers if worker.report_age > STALE_SECONDS)
+    members = sum(worker.worker != MASTER for worker in interval.workers)
     indicators = second_indicators(Batch(interval.start, interval.end, whole.outcomes))
     indicators[Indicator.SATURATION] = (
         Absent("the state of a worker is unknown") if saturation is None else fact(saturation, len(interval.workers))
@@ -73,7 +80,7 @@ def second(interval: Interval, by_slot: Iterable[Batch]) -> Second:
         whole.histogram("timeout").total,
         interval.users,
         interval.in_flight,
-        len(interval.workers) - len(lost),
+        members - len(lost),
         lost,
         saturation,
         saturated_by,
@@ -82,7 +89,26 @@ def second(interval: Interval, by_slot: Iterable[Batch]) -> Second:
         interval.rate,
         sum(cell.due for cell in interval.arrivals),
         sum(sum(cell.dropped.values()) for cell in interval.arrivals),
+        _hot(interval.workers),
+        _reach(whole, interval),
     )
+
+
+def _hot(workers: tuple[WorkerHealth, ...]) -> tuple[Hot, ...]:
+    """Every signal at its limit; of workers that do not report any more only that, since their last report."""
+    found: list[Hot] = []
+    for worker in workers:
+        if worker.report_age > STALE_SECONDS:
+            found.append(Hot(WORKERS, worker.worker, worker.report_age / STALE_SECONDS, worker.report_age))
+        else:
+            found.extend(Hot(name, worker.worker, value) for name, value in worker.saturation.items() if value >= 1)
+    return tuple(found)
+
+
+def _reach(whole: Batch, interval: Interval) -> float:
+    latencies = (max(histogram.counts) for histogram in whole.outcomes.values() if histogram.counts)
+    lateness = (max(cell.lateness) for cell in interval.arrivals if cell.lateness)
+    return highest(max((*latencies, *lateness), default=0)) / 1e6
 
 
 def _worst(workers: tuple[WorkerHealth, ...]) -> tuple[float | None, str]:

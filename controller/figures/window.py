@@ -2,56 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Literal, TypeVar
 
+from controller.figures.cutting import (
+    Cut,
+    Stretch,
+    Timed,
+    as_cut,
+    culprits,
+    enough_remains,
+    find_stretch,
+    outside,
+    widened,
+)
+from controller.figures.disturbance import SATURATED_SHARE, Disturbance, HotSpan, covered, disturbances
+from controller.figures.health import Health, breaks_off, health, hot_spans
 from controller.figures.indicators import Share, counts, shares, tail_ratio, union, window_indicators
 from controller.figures.latency import LatencyLedger
+from controller.figures.limited import at_least, limited
 from controller.figures.measurement import Absent, Batch, Measurement, fact
-from controller.figures.punctuality import Punctuality
-from controller.figures.seconds import Second
+from controller.figures.punctuality import Punctuality, together
 from controller.plans.criterion import QUANTILES, Indicator
 from controller.plans.rate import format_rate
 from controller.plans.timetable import Slot
 from controller.running.chronicle import SlotTimes
 
-USERS_TOLERANCE = 0.01
-"""Running users may differ from the asked ones by this share; below 100 users not by one."""
-
-CEASED_SECONDS = 1.5
-"""A window that ends later than this after the last report was not reported to its end."""
-
-
-@dataclass(frozen=True, slots=True)
-class Health:
-    """The generator during a window; only whole intervals inside the window are looked at. Times in seconds.
-
-    `saturated_seconds`: a worker at or above its limit; `unknown_seconds`: nobody can say; `short_seconds`: users
-    running were not the users asked for; `stalled_seconds`: requests were in flight, but not one was answered;
-    `missing_seconds`: covered by no report. `lost_workers` were without a fresh report at some time.
-    """
-
-    observed_seconds: float
-    saturated_seconds: float
-    unknown_seconds: float
-    short_seconds: float
-    stalled_seconds: float
-    missing_seconds: float
-    worst_saturation: float | None
-    worst_signal: str
-    least_users: int | None
-    least_workers: int | None
-    lost_workers: tuple[str, ...]
+T = TypeVar("T", bound=Timed)
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
     """One measured window `[start, end)` as the generator acknowledged it.
 
-    Figures speak of requests that were sent inside it, whenever they ended. `seconds` is its real length,
-    `planned_seconds` what the plan asked for. `outcomes` counts every request by outcome. In an open loop there are
+    Figures speak of requests that were sent inside it, whenever they ended. `seconds` is how long was measured: its
+    real length without a disturbed stretch that was cut out; `planned_seconds` what the plan asked for. `outcomes`
+    counts every request by outcome. `disturbances` are those of the whole window, `health` is that of what was
+    measured, and `remarks` say what a reader of a window that is not invalid must know. In an open loop there are
     arrivals instead of users: latencies count from the intended send, and `from_send` has them from the actual send.
     """
 
@@ -70,6 +59,9 @@ class Window:
     health: Health
     punctuality: Punctuality | None = None
     from_send: dict[Indicator, Measurement] = field(default_factory=dict)
+    disturbances: tuple[Disturbance, ...] = ()
+    cut: Cut | None = None
+    remarks: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -82,9 +74,21 @@ class Window:
         return sum(self.outcomes.values())
 
     @property
+    def lasted(self) -> float:
+        """Seconds from start to end."""
+        return self.seconds + (self.cut.seconds if self.cut else 0.0)
+
+    @property
     def cut_short(self) -> bool:
         """Whether it lasted noticeably less than planned: by more than half a second and 2 %."""
-        return self.planned_seconds - self.seconds > max(0.5, 0.02 * self.planned_seconds)
+        return self.planned_seconds - self.lasted > max(0.5, 0.02 * self.planned_seconds)
+
+    def kept(self, batches: Iterable[T]) -> tuple[T, ...]:
+        """Those of the window's batches that are measured."""
+        if self.cut is None:
+            return tuple(batches)
+        stretch = Stretch(self.cut.start.timestamp(), self.cut.end.timestamp())
+        return outside(batches, stretch, self.start.timestamp(), self.end.timestamp())
 
     @property
     def rate(self) -> float:
@@ -105,8 +109,10 @@ def measure_window(slot: Slot, times: SlotTimes, ledger: LatencyLedger) -> Windo
     end = last.end if times.end is None else times.end
     if end <= start:
         return None
-    health = _health(slot, start, end, ledger)
-    planned = (slot.window[1] - slot.window[0]).total_seconds()
+    spans = hot_spans(start, end, ledger)
+    disturbed = disturbances(spans, start, end)
+    stretch = _stretch(slot, spans, start, end, ledger)
+    cut = None if stretch is None else as_cut(stretch, start, end, culprits(disturbed, stretch))
     window = Window(
         slot=slot.seq,
         stage=slot.stage,
@@ -114,18 +120,43 @@ def measure_window(slot: Slot, times: SlotTimes, ledger: LatencyLedger) -> Windo
         loop="closed" if slot.arrivals is None else "open",
         start=datetime.fromtimestamp(start, UTC),
         end=datetime.fromtimestamp(end, UTC),
-        seconds=end - start,
-        planned_seconds=planned,
+        seconds=end - start - (cut.seconds if cut else 0.0),
+        planned_seconds=(slot.window[1] - slot.window[0]).total_seconds(),
         outcomes={},
         indicators={},
         tail_ratio=Absent("not measured"),
         shares=(),
-        health=health,
-        punctuality=ledger.arrivals(slot.seq).punctuality(slot.arrivals) if slot.arrivals else None,
-        from_send=_from_send(ledger.batches_from_send(slot.seq), end - start) if slot.arrivals else {},
+        health=health(slot.users_end, start, end, ledger, stretch),
+        disturbances=disturbed,
+        cut=cut,
     )
+    if slot.arrivals:
+        kept = together(window.kept(ledger.arrivals(slot.seq)))
+        from_send = _from_send(window.kept(ledger.batches_from_send(slot.seq)), window.seconds)
+        window = replace(window, punctuality=kept.punctuality(slot.arrivals), from_send=from_send)
     return with_figures(window, ledger.batches(slot.seq))
 
+
+def _stretch(slot: Slot, spans: Sequence[HotSpan], start: float, end: float, ledger: LatencyLedger) -> Stretch | None:
+    """What is to be cut out: nothing where little is disturbed, where counts or workers were lost, or where a cut would
+    not help or leave too little."""
+    disturbed = [(max(span.start, start), min(span.end, end)) for span in spans]
+    if covered(disturbed) <= SATURATED_SHARE * (end - start) or breaks_off(spans):
+        return None
+    rows = [row for row in ledger.seconds if row.end > start - LOOK_BACK]
+    stretch = find_stretch(disturbed, rows, start, end)
+    if stretch is None:
+        return None
+    seq = slot.seq
+    stretch = widened(stretch, (ledger.batches(seq), ledger.batches_from_send(seq), ledger.arrivals(seq)))
+    if not enough_remains(stretch, start, end):
+        return None
+    left = health(slot.users_end, start, end, ledger, stretch)
+    return stretch if left.saturated_seconds <= SATURATED_SHARE * left.observed_seconds else None
+
+
+LOOK_BACK = 60.0
+"""Seconds before a window that are looked at, too, for how long requests usually take."""
 
 FROM_SEND = (*QUANTILES, Indicator.MEAN, Indicator.MAX)
 """Latencies of an open loop that are shown from the actual send, too."""
@@ -137,8 +168,12 @@ def _from_send(batches: Sequence[Batch], seconds: float) -> dict[Indicator, Meas
 
 
 def with_figures(window: Window, batches: Sequence[Batch]) -> Window:
-    """The window with every figure computed from these batches: in the run and from the archive the same."""
+    """The window with every figure computed from those of its batches that a cut leaves: in the run and from the
+    archive the same. What the generator limited is a lower bound."""
+    batches = window.kept(batches)
     indicators = window_indicators(batches, window.seconds)
+    if limited(window.health, window.punctuality, indicators[Indicator.P99]):
+        indicators[Indicator.THROUGHPUT] = at_least(indicators[Indicator.THROUGHPUT])
     worst = window.health.worst_saturation
     indicators[Indicator.SATURATION] = (
         Absent("the generator's state is unknown")
@@ -153,36 +188,3 @@ def with_figures(window: Window, batches: Sequence[Batch]) -> Window:
         tail_ratio=tail_ratio(indicators),
         shares=shares(whole.histogram("ok"), whole.histogram("timeout")),
     )
-
-
-def _health(slot: Slot, start: float, end: float, ledger: LatencyLedger) -> Health:
-    rows = ledger.between(start, end)
-    known = [(row.saturation, row.saturated_by) for row in rows if row.saturation is not None]
-    worst = max(known, default=(None, ""))
-    return Health(
-        observed_seconds=_length(rows),
-        saturated_seconds=_length([row for row in rows if (row.saturation or 0.0) >= 1]),
-        unknown_seconds=_length([row for row in rows if row.saturation is None]),
-        short_seconds=_length(
-            [row for row in rows if abs(row.users - slot.users_end) > USERS_TOLERANCE * slot.users_end]
-        ),
-        stalled_seconds=_length([row for row in rows if row.ok == 0 and row.in_flight > 0]),
-        missing_seconds=_missing(start, end, ledger),
-        worst_saturation=worst[0],
-        worst_signal=worst[1],
-        least_users=min((row.users for row in rows), default=None),
-        least_workers=min((row.workers for row in rows), default=None),
-        lost_workers=tuple(sorted({name for row in rows for name in row.lost})),
-    )
-
-
-def _missing(start: float, end: float, ledger: LatencyLedger) -> float:
-    """Gaps between reports inside the window, and its end if reports ceased before it."""
-    last = ledger.last
-    silence = end - last.end if last else end - start
-    gaps = [*ledger.gaps, (end - silence, end)] if silence > CEASED_SECONDS else ledger.gaps
-    return sum(max(0.0, min(end, to) - max(start, since)) for since, to in gaps)
-
-
-def _length(rows: Sequence[Second]) -> float:
-    return sum(row.length for row in rows)

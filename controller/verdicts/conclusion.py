@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -20,6 +20,7 @@ from controller.verdicts import junit
 from controller.verdicts.evidence import Evidence, Planned, generator_facts
 from controller.verdicts.reasons import target_reasons
 from controller.verdicts.record import PlanRef, RunRecord, slot_record, to_json
+from controller.verdicts.telling import remarks
 from controller.verdicts.verdict import exit_code, judge
 
 
@@ -47,7 +48,7 @@ def conclude(remains: Remains) -> RunRecord:
     """Measure every window that began, judge, and put the whole into a record."""
     plan, slots = remains.plan, remains.timetable.slots
     windows = tuple(
-        window
+        replace(window, remarks=remarks(window))
         for slot in slots
         if slot.seq in remains.slots
         and (window := measure_window(slot, remains.slots[slot.seq], remains.ledger)) is not None

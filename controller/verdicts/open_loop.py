@@ -5,17 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from controller.figures.measurement import Measured
+from controller.figures.limited import allowed_lateness, behind_schedule
 from controller.figures.window import Window
 from controller.figures.wording import latency
 from controller.plans.criterion import Indicator
 from controller.plans.rate import format_rate
 from controller.verdicts.evidence import GeneratorFacts
 from controller.verdicts.reasons import Reason, ReasonKind, Ruling
-
-LATE_SECONDS = 0.010
-LATE_RATIO = 0.1
-"""An open loop whose lateness P99 is above both this time and this share of its latency P99 measures itself."""
 
 RATE_TOLERANCE = 0.01
 """Arrivals that came may differ by this share from those asked for, and by what chance does to a Poisson process."""
@@ -29,16 +25,13 @@ DROPPED_SHARE = 0.001
 
 def _behind_schedule(window: Window, _generator: GeneratorFacts) -> Iterator[Reason]:
     """Requests left later than they were due, by more than the latencies that are measured allow."""
-    kept, p99 = window.punctuality, window.indicators.get(Indicator.P99)
-    if kept is None or kept.lateness_p99 is None:
-        return
-    allowed = max(LATE_SECONDS, LATE_RATIO * (p99.value if isinstance(p99, Measured) else 0.0))
-    if kept.lateness_p99 > allowed:
+    kept, p99 = window.punctuality, window.indicators[Indicator.P99]
+    if kept is not None and kept.lateness_p99 is not None and behind_schedule(kept, p99):
         yield _invalid(
             ReasonKind.BEHIND_SCHEDULE,
             window,
             f"1 % of the requests left {latency(kept.lateness_p99)} or more after they were due, allowed are "
-            f"{latency(allowed)}: the generator was behind its schedule",
+            f"{latency(allowed_lateness(p99))}: the generator was behind its schedule",
             "give it more workers or another machine; what the target was sent is at least what it can take",
         )
 

@@ -54,6 +54,7 @@ def verdict_screen(record: RunRecord) -> RenderableType:
     if record.verdict.objectives:
         parts.append(_objectives(record))
     parts.extend(_reasons(record.verdict.reasons))
+    parts.extend(_remarks(record.windows))
     return Group(*parts)
 
 
@@ -135,7 +136,7 @@ def _requests(windows: tuple[Window, ...]) -> RenderableType:
         table.add_row(
             window.name,
             f"{window.ended:,}",
-            _cell(Indicator.THROUGHPUT, found[Indicator.THROUGHPUT]).removesuffix("/s"),
+            _cell(Indicator.THROUGHPUT, found[Indicator.THROUGHPUT]).removesuffix("/s").replace(">= ", ">="),
             _cell(Indicator.ERROR_RATIO, found[Indicator.ERROR_RATIO]),
             _cell(Indicator.TIMEOUT_RATIO, found[Indicator.TIMEOUT_RATIO]),
             *degraded,
@@ -186,6 +187,16 @@ def _reasons(reasons: tuple[Reason, ...]) -> Iterator[RenderableType]:
             yield Padding(Text(f"-> {reason.advice}", style="dim"), (0, 0, 0, 2))
     if len(reasons) > MOST_ROWS:
         yield Text(f"{len(reasons) - MOST_ROWS} more, all in record.json", style="dim")
+
+
+def _remarks(windows: tuple[Window, ...]) -> Iterator[RenderableType]:
+    """What must be known of windows that can be believed: what was cut out of them, and short disturbances."""
+    found = [remark for window in windows for remark in window.remarks]
+    if found:
+        yield Text("\nTo be known", style="bold")
+    yield from (Text(remark) for remark in found[:MOST_ROWS])
+    if len(found) > MOST_ROWS:
+        yield Text(f"{len(found) - MOST_ROWS} more, all in record.json", style="dim")
 
 
 def _block(table: Table) -> RenderableType:

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from controller.figures.disturbance import SATURATED_SHARE, Disturbance
+from controller.figures.health import MISSING_SECONDS
+from controller.figures.limited import SHORT_SHARE
 from controller.figures.window import Window
 from controller.figures.wording import digits, span
 from controller.verdicts.evidence import GeneratorFacts
 from controller.verdicts.open_loop import OPEN_LOOP_RULES
 from controller.verdicts.reasons import Reason, ReasonKind, Ruling
-
-SATURATED_SHARE = 0.05
-"""More than this share of a window at the generator's own limit: the latencies are (also) the generator's."""
+from controller.verdicts.remedies import remedy
+from controller.verdicts.telling import told
 
 UNKNOWN_SHARE = 0.05
 """More than this share of a window without a reading of the generator's state: unknown is not healthy."""
 
-SHORT_SHARE = 0.05
-"""More than this share of a window with other users than asked for: another load was measured than the plan says."""
-
-MISSING_SECONDS = 0.5
-"""More than this of a window that no report covers: counts and states of that time are lost."""
-
 GENERATOR_ERROR_RATIO = 0.001
 """More than this share of the window's requests lost by the generator itself: no statement about rare events holds."""
+
+
+MOST_SIGNALS = 3
+"""Signals that are told of a saturated window; the rest is in the record."""
 
 
 def window_reasons(window: Window, generator: GeneratorFacts) -> tuple[Reason, ...]:
@@ -32,17 +32,28 @@ def window_reasons(window: Window, generator: GeneratorFacts) -> tuple[Reason, .
 
 
 def _saturated(window: Window, _generator: GeneratorFacts) -> Iterator[Reason]:
-    """A worker at its limit (saturation >= 1) for more than `SATURATED_SHARE` of the observed time."""
+    """A worker at its limit (saturation >= 1) for more than `SATURATED_SHARE` of the observed time: one reason a
+    signal, that with the most seconds first, each with what to do about that signal."""
     health = window.health
-    if health.saturated_seconds > SATURATED_SHARE * health.observed_seconds:
-        worst = digits(health.worst_saturation or 0.0)
-        yield _invalid(
-            ReasonKind.SATURATED,
-            window,
-            f"the generator was at its own limit for {span(health.saturated_seconds)} of "
-            f"{span(health.observed_seconds)} (worst: {health.worst_signal} at {worst} times its limit)",
-            "give it more workers or another machine; what was measured is at best a lower bound of the target",
+    if health.saturated_seconds <= SATURATED_SHARE * health.observed_seconds:
+        return
+    by_signal: dict[str, list[Disturbance]] = {}
+    for found in window.disturbances:
+        by_signal.setdefault(found.signal, []).append(found)
+    if not by_signal:  # a record from before disturbances were kept
+        by_signal = {health.worst_signal.partition(" of ")[0]: []}
+    time = f"{span(health.saturated_seconds)} of {span(health.observed_seconds)}"
+    gravest = sorted(by_signal, key=lambda name: (-max((one.seconds for one in by_signal[name]), default=0.0), name))
+    for number, signal in enumerate(gravest[:MOST_SIGNALS]):
+        what = remedy(signal)
+        seen = (
+            told(by_signal[signal])
+            or f"{health.worst_signal} at {digits(health.worst_saturation or 0)} times its limit"
         )
+        limited = f"the generator was at its own limit for {time}: " if number == 0 else "at the same time "
+        sentence = f"{limited}{what.means}: {seen}"
+        bound = "; what was measured is at best a lower bound of what the target can" if number == 0 else ""
+        yield _invalid(ReasonKind.SATURATED, window, sentence, what.act + bound)
 
 
 def _health_unknown(window: Window, _generator: GeneratorFacts) -> Iterator[Reason]:

@@ -13,7 +13,7 @@ from plotly.offline import get_plotlyjs
 from dashboards.board import Board
 from dashboards.panel import Kind, Panel, Query
 from dashboards.panels import client
-from dashboards.report import exact, tables, wording
+from dashboards.report import exact, limits, tables, wording
 from dashboards.report.exact import Seconds
 from dashboards.report.markup import Markup, element, text, together
 from dashboards.report.picture import Drawn, figure, iso
@@ -40,6 +40,7 @@ def render_report(run: Run, board: Board, seconds: Seconds | None, answers: Answ
         _section("Objectives", tables.objectives(run)),
         _section("Latency of every measured window", tables.latencies(run), _note(LATENCY_NOTE)),
         _section("Requests of every measured window", tables.requests(run)),
+        _section("The generator's own limits", limits.disturbances(run), _note(limits.NOTE)),
         _section("How many requests took how long", tables.shares(run), _note(SHARES_NOTE)),
         element(
             "section",

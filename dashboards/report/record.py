@@ -10,6 +10,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from dashboards.report.instrument import Cut, Disturbance, Health
+
 SCHEMA = 1
 """Version of the record that this reader understands."""
 
@@ -41,16 +43,6 @@ class Share:
     high: float | None
     count: int
     ratio: float
-
-
-@dataclass(frozen=True, slots=True)
-class Health:
-    """The generator during a window; seconds."""
-
-    saturated_seconds: float
-    unknown_seconds: float
-    worst_saturation: float | None
-    worst_signal: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +86,9 @@ class Window:
     loop: str = "closed"
     punctuality: Punctuality | None = None
     from_send: dict[str, Figure] = field(default_factory=dict)
+    disturbances: tuple[Disturbance, ...] = ()
+    cut: Cut | None = None
+    remarks: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

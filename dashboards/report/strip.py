@@ -24,6 +24,9 @@ def strip(run: Run) -> go.Figure:
     for window in run.windows:
         begin, end = window.start.timestamp(), window.end.timestamp()
         made.add_trace(_bar("measured", begin, end, palette.TEAL, window.name, f"{window.seconds:.1f} s measured"))
+        if window.cut is not None:
+            begin, end = window.cut.start.timestamp(), window.cut.end.timestamp()
+            made.add_trace(_bar("measured", begin, end, palette.DEAD, "cut", window.cut.because))
     made.update_layout(
         height=96,
         margin={"l": MARGIN_LEFT, "r": MARGIN_RIGHT, "t": 4, "b": 24},

@@ -90,7 +90,7 @@ def requests(run: Run) -> Markup:
     rows = (
         (
             text(window.name),
-            text(wording.span(window.seconds)),
+            text(_length(window)),
             text(f"{sum(window.outcomes.values()):,}"),
             _figure("throughput", window),
             _figure("error_ratio", window),
@@ -215,6 +215,13 @@ def _speaks_of(window: Window) -> int:
 def _outcomes(window: Window) -> str:
     bad = {name: number for name, number in window.outcomes.items() if number and name != "ok"}
     return ", ".join(f"{name.replace('_', ' ')} {number:,}" for name, number in bad.items()) or "-"
+
+
+def _length(window: Window) -> str:
+    """How long was measured, and of how much."""
+    if window.cut is None:
+        return wording.span(window.seconds)
+    return f"{wording.span(window.seconds)} of {wording.span(window.seconds + window.cut.seconds)}"
 
 
 def _saturation(window: Window) -> str:

@@ -56,8 +56,12 @@ def lost_inside(number: int) -> Callable[[Reporter], None]:
     return lambda reporter: void(reporter.second(GOOD, a_cell([1.0] * number, "generator_error")))
 
 
+CALM = health(HEALTHY)
+TWICE = [*[health(HOT)] * 3, *[CALM] * 10, *[health(HOT)] * 3]
+"""Two stretches: one is cut out, what remains is disturbed for 3 of 34 s."""
+
 CASES: list[tuple[ReasonKind, list[Callable[[Reporter], None]], list[Callable[[Reporter], None]]]] = [
-    (ReasonKind.SATURATED, [health(HOT)] * 3, [health(HOT)] * 2),  # 7.5 % and 5 % of the window
+    (ReasonKind.SATURATED, TWICE, [health(HOT)] * 2),  # 15 % and 5 % of the window
     (ReasonKind.HEALTH_UNKNOWN, [health(MUTE)] * 3, [health(MUTE)] * 2),
     (ReasonKind.WORKER_LOST, [health(STALE)], [health(HEALTHY)]),
     (ReasonKind.WORKER_LOST, [health(())], [health((*HEALTHY, replace(HEALTHY[0], worker="worker-1")))]),
@@ -82,7 +86,8 @@ def test_a_rule_breaks_beyond_its_number_and_not_at_it(
 def test_saturation_is_told_with_signal_worker_and_time() -> None:
     (reason,) = conclude(a_window(*[health(HOT)] * 10)).verdict.reasons
     assert reason.sentence == (
-        "peak @5: the generator was at its own limit for 10 s of 40 s (worst: cpu of worker-0 at 1.04 times its limit)"
+        "peak @5: the generator was at its own limit for 10 s of 40 s: its processor time was used up: cpu of worker-0 "
+        "from 00:00:00 to 00:00:10 UTC (10 s, 25 % of the window, at most 1.04 times its limit)"
     )
     assert "more workers" in reason.advice
 

@@ -1,0 +1,52 @@
+"""Disturbances and cuts in words, the same in record, report and on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from controller.figures.disturbance import SATURATED_SHARE, Disturbance
+from controller.figures.window import Window
+from controller.figures.wording import digits, span
+
+MOST_TOLD = 3
+"""Disturbances of one signal that a sentence names; the rest is counted."""
+
+
+def told(found: Sequence[Disturbance]) -> str:
+    """`cpu of worker-1 from 14:02:10 to 14:02:18 UTC (8.0 s, 13 %, at most 1.3 times its limit)`, and further ones."""
+    shown = [_one(one) for one in sorted(found, key=lambda one: -one.seconds)[:MOST_TOLD]]
+    more = f", and {len(found) - MOST_TOLD} more" if len(found) > MOST_TOLD else ""
+    return ", ".join(shown) + more
+
+
+def remarks(window: Window) -> tuple[str, ...]:
+    """What a reader of the window's figures must know, though they can be believed; nothing if all was calm."""
+    found = [] if window.cut is None else [f"{window.name}: {cut_text(window)}"]
+    left = [one for one in window.disturbances if not _inside_cut(window, one)]
+    if left and window.health.saturated_seconds <= SATURATED_SHARE * window.health.observed_seconds:
+        found.append(f"{window.name}: at a limit, but for too short a time to matter: {told(left)}")
+    return tuple(found)
+
+
+def cut_text(window: Window) -> str:
+    """`measured over 52 of 60 s; cut 14:02:10 to 14:02:18 UTC: cpu of worker-1`; empty without a cut."""
+    cut = window.cut
+    if cut is None:
+        return ""
+    measured = span(window.seconds).removesuffix(" s")
+    return f"measured over {measured} of {span(window.lasted)}; cut {between(cut.start, cut.end)}: {cut.because}"
+
+
+def between(start: datetime, end: datetime) -> str:
+    """`14:02:10 to 14:02:18 UTC`."""
+    return f"{start:%H:%M:%S} to {end:%H:%M:%S} UTC"
+
+
+def _one(one: Disturbance) -> str:
+    how = f"{span(one.seconds)}, {one.share * 100:.0f} % of the window, at most {digits(one.worst)} times its limit"
+    return f"{one.signal} of {one.worker} from {between(one.start, one.end)} ({how})"
+
+
+def _inside_cut(window: Window, one: Disturbance) -> bool:
+    return window.cut is not None and one.start >= window.cut.start and one.end <= window.cut.end
