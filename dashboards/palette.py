@@ -17,7 +17,8 @@ BROWN = "#a9763f"
 SERIES = (BLUE, ORANGE, GOOD, VIOLET, PINK, TEAL, BROWN, WARN)
 """Of series without a colour of their own, in order."""
 
-QUANTILES = {0.5: BLUE, 0.95: VIOLET, 0.99: PINK}
+QUANTILES = {"p50": BLUE, "p95": VIOLET, "p99": PINK}
+"""By name, which is the rules' label `quantile` as well."""
 
 PHASES = {
     "preflight": DEAD,

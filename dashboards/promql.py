@@ -141,9 +141,19 @@ def shifted(expr: Expr, by: str) -> Expr:
     return Expr(re.sub(r"(\{[^{}]*\})(\[[^\]]*\])?", rf"\1\2 offset {by}", expr))
 
 
-def quantile(q: float, histogram: Expr) -> Expr:
-    """The q-quantile by linear interpolation within the bucket it falls into; `histogram` are selected buckets."""
-    return Expr(f"histogram_quantile({q}, {sum_by(rate(histogram), 'le')})")
+def quantile_now(recorded: Metric, name: str, *where: Match) -> Expr:
+    """The quantile of this name (`p99`) as a rule recorded it: the largest of the chosen series, never their mean."""
+    return max_by(series(recorded, equal("quantile", name), *where))
+
+
+def quantile(recorded: Metric, name: str, *where: Match) -> Expr:
+    """The same over time: each point is the largest of its step, so that no peak is lost in a long range."""
+    return max_by(Expr(f"max_over_time({series(recorded, equal('quantile', name), *where)}[{STEP}])"))
+
+
+def by_bucket(recorded: Metric, *where: Match) -> Expr:
+    """Recorded rates by bucket, each point the mean of its step: rates, unlike quantiles, may be averaged."""
+    return sum_by(Expr(f"avg_over_time({series(recorded, *where)}[{STEP}])"), "le")
 
 
 def bucket_above(estimate: Expr, first: float, growth: float) -> Expr:

@@ -33,6 +33,67 @@ IN_PROGRESS = Metric(
     ("job", "instance", "model_name"),
 )
 
+ANSWER_QUANTILE = Metric(
+    "instance_quantile:loadgen_answer_seconds:histogram_quantile30s",
+    "gauge",
+    "Quantile of answers and time-outs, from the actual send.",
+    ("job", "instance", "quantile"),
+)
+INTENDED_QUANTILE = Metric(
+    "instance_quantile:loadgen_intended_answer_seconds:histogram_quantile30s",
+    "gauge",
+    "Open loop: quantile of answers and time-outs, from the intended send.",
+    ("job", "instance", "quantile"),
+)
+JUDGED_QUANTILE = Metric(
+    "instance_quantile:loadgen_judged_answer_seconds:histogram_quantile30s",
+    "gauge",
+    "Quantile of answers and time-outs as the verdict counts: from the intended send where the loop is open.",
+    ("job", "instance", "quantile"),
+)
+ANSWERS = Metric(
+    "instance_le:loadgen_answers:rate30s",
+    "gauge",
+    "Answers and time-outs a second that took no longer than the bound.",
+    ("job", "instance", "le"),
+)
+LATENESS_QUANTILE = Metric(
+    "instance_quantile:loadgen_send_lateness_seconds:histogram_quantile30s",
+    "gauge",
+    "Open loop: how late the slowest hundredth is sent.",
+    ("job", "instance", "quantile"),
+)
+DROPPED_SHARE = Metric(
+    "instance_reason:loadgen_dropped_arrivals:ratio_rate30s",
+    "gauge",
+    "Open loop: share of what is due that is dropped.",
+    ("job", "instance", "reason"),
+)
+REQUEST_QUANTILE = Metric(
+    "instance_model_entrypoint_quantile:tfserving_request_latency_seconds:histogram_quantile30s",
+    "gauge",
+    "Quantile of successful requests inside the server.",
+    ("job", "instance", "model_name", "entrypoint", "quantile"),
+)
+REQUEST_BUCKETS = Metric(
+    "instance_model_le:tfserving_requests_ok:rate30s",
+    "gauge",
+    "Successful requests a second that took no longer than the bound, which is in microseconds.",
+    ("job", "instance", "model_name", "le"),
+)
+RUNTIME_QUANTILE = Metric(
+    "instance_model_quantile:tfserving_runtime_latency_seconds:histogram_quantile30s",
+    "gauge",
+    "Quantile of the blocking session run.",
+    ("job", "instance", "model_name", "quantile"),
+)
+QUEUE_QUANTILE = Metric(
+    "instance_quantile:tfserving_batch_queue_seconds:histogram_quantile30s",
+    "gauge",
+    "Quantile of the wait in the batch queue.",
+    ("job", "instance", "quantile"),
+)
+
 CPU_MODES = Metric(
     "instance_mode:host_cpu:ratio_rate30s", "gauge", "Share of CPU time by mode.", ("job", "instance", "mode")
 )
@@ -72,6 +133,10 @@ GPU_XID = Metric(
     "gauge",
     "Xid errors in 5 min.",
     ("job", "instance", "uuid", "code"),
+)
+
+GPU_SIMULATED = Metric(
+    "instance:gpu_simulated:bool", "gauge", "1 where a stand-in answers: no figure is real.", ("job", "instance")
 )
 
 ALL = tuple(value for value in list(globals().values()) if isinstance(value, Metric))

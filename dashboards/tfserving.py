@@ -9,7 +9,7 @@ from exporters.metric import Metric
 
 @dataclass(frozen=True, slots=True)
 class Buckets:
-    """Bounds `first * growth^i` in the metric's own unit."""
+    """Bounds `first * growth^i` in seconds."""
 
     first: float
     growth: float
@@ -75,8 +75,8 @@ GRAPH_TIME = Metric(":tensorflow:core:graph_run_time_usecs", "counter", "Microse
 ALL = tuple(value for value in list(globals().values()) if isinstance(value, Metric))
 """Every metric above."""
 
-LATENCY_BUCKETS = Buckets(10, 1.8)
+LATENCY_BUCKETS = Buckets(1e-5, 1.8)
 """Of request and runtime latency: a quantile can be 80 % too high or 44 % too low."""
 
-QUEUE_BUCKETS = Buckets(100, 1.2)
+QUEUE_BUCKETS = Buckets(1e-4, 1.2)
 """Of the queue's latency: 20 % too high or 17 % too low; everything above 1.09 s is in one bucket."""

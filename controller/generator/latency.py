@@ -22,20 +22,33 @@ def quantise(us: int) -> int:
     return (us >> shift) << shift
 
 
-def _ladder(first_us: int, last_us: int, growth: float) -> tuple[int, ...]:
-    """Rising bounds in whole microseconds, each at most `growth` times the one before, both ends included."""
+EDGES_US = (100_000, 200_000, 500_000, 1_000_000)
+"""Bounds that every duration histogram has: the shares of requests up to 100, 200, 500 and 1000 ms are then exact."""
+
+
+def _ladder(first_us: int, last_us: int, growth: float, through: tuple[int, ...] = ()) -> tuple[int, ...]:
+    """Rising bounds in whole microseconds, each at most `growth` times the one before, both ends and `through` in it."""
     bounds = [first_us]
     while bounds[-1] < last_us:
-        bounds.append(min(int(bounds[-1] * growth), last_us))
+        landing = min(bound for bound in (*through, last_us) if bound > bounds[-1])
+        bounds.append(min(int(bounds[-1] * growth), landing))
     return tuple(bounds)
 
 
-DURATION_BOUNDS_US = _ladder(95, 60_000_000, 1.05)
+DURATION_BOUNDS_US = _ladder(95, 60_000_000, 1.05, EDGES_US)
 """Upper bounds of the duration histogram's buckets: a quantile between 100 µs and 60 s that Prometheus
 reads from it is off by at most a twentieth of its value, wherever the values lie inside a bucket."""
 
-COARSE_BOUNDS_US = DURATION_BOUNDS_US[::12] + DURATION_BOUNDS_US[-1:]
-"""Of errors: every twelfth of the same bounds, because nobody reads a fine quantile of them."""
+
+def _every_eighth(bounds: tuple[int, ...], edges: tuple[int, ...]) -> tuple[int, ...]:
+    """Few of the bounds, with the edges and without what lies close to one, so that no bucket is a sliver."""
+    few = (bound for bound in bounds[::8] if all(not 0.87 < bound / edge < 1.15 for edge in edges))
+    return tuple(sorted({*few, *edges, bounds[-1]}))
+
+
+COARSE_BOUNDS_US = _every_eighth(DURATION_BOUNDS_US, EDGES_US)
+"""Of errors, because nobody reads a fine quantile of them. Of heatmaps too, so that answers and time-outs are counted
+up to the same bounds."""
 
 LATENESS_BOUNDS_US = _ladder(50, 10_000_000, 1.25)
 """Upper bounds of the lateness' buckets: 50 µs to 10 s."""

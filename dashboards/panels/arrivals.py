@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dashboards import palette
+from dashboards import palette, recorded
 from dashboards.panel import Query, Style, Threshold, Unit
+from dashboards.panels.client import CLOSED_LOOP
 from dashboards.panels.shapes import HALF, NONE_IS_GOOD, coloured, lines, now
-from dashboards.promql import buckets, matches, max_by, mean, quantile, rate, series, sum_by
+from dashboards.promql import max_by, mean, quantile, quantile_now, rate, series, sum_by
 from dashboards.variables import OF_GENERATOR
 from exporters.names import loadgen
 
-CLOSED_LOOP = "Only a plan with an open loop has arrivals."
-INTENDED = buckets(loadgen.INTENDED_DURATION, matches("outcome", "ok|timeout"), OF_GENERATOR)
 LATENESS = mean(loadgen.LATENESS, OF_GENERATOR)
 
 DROPPED_NOW = now(
@@ -33,7 +32,7 @@ LATE_NOW = now(
     "How long after its intended time is a request sent, in the slowest hundredth?",
     "a tenth of the latency that is measured, or more.",
     Unit.SECONDS,
-    quantile(0.99, buckets(loadgen.LATENESS, OF_GENERATOR)),
+    quantile_now(recorded.LATENESS_QUANTILE, "p99", OF_GENERATOR),
     absent=CLOSED_LOOP,
     thresholds=(Threshold(None, palette.GOOD), Threshold(0.02, palette.WARN)),
     no_value="closed loop",
@@ -67,8 +66,8 @@ FROM_INTENDED = lines(
     "far above the latency from the actual send: requests queue inside the generator.",
     Unit.SECONDS,
     *(
-        Query(ref, quantile(q, INTENDED), f"p{100 * q:g}", CLOSED_LOOP, Style(colour))
-        for ref, (q, colour) in zip("ABC", palette.QUANTILES.items(), strict=True)
+        Query(ref, quantile(recorded.INTENDED_QUANTILE, name, OF_GENERATOR), name, CLOSED_LOOP, Style(colour))
+        for ref, (name, colour) in zip("ABC", palette.QUANTILES.items(), strict=True)
     ),
     width=HALF,
     no_value="closed loop",

@@ -19,6 +19,7 @@ GOOD_ENOUGH = 0.01
 KNEE = 0.95
 """From this share of the best stable throughput on, a point belongs to the knee."""
 
+P99 = LATENCY_AT["p99"]
 IN_FLIGHT = sum_by(series(loadgen.IN_FLIGHT, OF_GENERATOR))
 STABLE = Expr(f"({ANSWER_RATE}) and ({ERROR_RATIO}) < {GOOD_ENOUGH}")
 BEST = largest(STABLE)
@@ -66,7 +67,7 @@ LATENCY_OF_BEST = now(
     "How long does the slowest hundredth take where throughput is within 5 % of its best?",
     "beyond the limit: the usable capacity is lower than the best throughput.",
     Unit.SECONDS,
-    Expr(f"min_over_time(({LATENCY_AT[0.99]} and ({STABLE}) >= {KNEE} * scalar({BEST}))[$__range:$__interval])"),
+    Expr(f"min_over_time(({LATENCY_AT['p99']} and ({STABLE}) >= {KNEE} * scalar({BEST}))[$__range:$__interval])"),
     absent=NO_REQUESTS,
     width=6,
 )
@@ -97,7 +98,7 @@ RATE_TO_LATENCY = _points(
     "How does latency answer to throughput? One point for each step of the graph; the line of the limit is drawn too.",
     "points that turn back to the left while they rise: past the knee, more load gives less throughput.",
     Query("A", of_run(ANSWER_RATE), "requests per second", BETWEEN_RUNS),
-    Query("B", of_run(LATENCY_AT[0.99]), "p99", BETWEEN_RUNS),
+    Query("B", of_run(P99), "p99", BETWEEN_RUNS),
     Query("C", of_run(LIMIT), "limit of p99", NO_LATENCY_OBJECTIVE),
     x=Unit.PER_SECOND,
     y=Unit.SECONDS,

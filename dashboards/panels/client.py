@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from controller import names as loadtest
-from dashboards import palette, tfserving
+from dashboards import palette, recorded, tfserving
 from dashboards.panel import Kind, Panel, Query, Style, Unit
 from dashboards.promql import (
-    buckets,
+    by_bucket,
     differs,
     divide,
     matches,
@@ -23,10 +23,11 @@ from exporters.names import loadgen
 
 NO_LATENCY_OBJECTIVE = "The plan sets no limit on this latency."
 
-ANSWERED = buckets(loadgen.DURATION, matches("outcome", "ok|timeout"), OF_GENERATOR)
-"""What latency speaks of, as in the verdict: good answers, and time-outs for as long as they were waited for."""
-LATENCY_AT = {q: quantile(q, ANSWERED) for q in palette.QUANTILES}
-"""Quantile to its expression, in seconds from the actual send to the end of the answer."""
+CLOSED_LOOP = "Only a plan with an open loop has arrivals."
+
+LATENCY_AT = {name: quantile(recorded.ANSWER_QUANTILE, name, OF_GENERATOR) for name in palette.QUANTILES}
+"""Quantile to its expression, in seconds from the actual send to the end of the answer. Good answers count, and
+time-outs for as long as they were waited for."""
 
 ERROR_RATIO = divide(
     sum_by(rate(series(loadgen.REQUESTS, differs("outcome", "ok|degraded"), OF_GENERATOR))),
@@ -37,15 +38,22 @@ LATENCY = Panel(
     id=13,
     key="client-latency",
     title="Client latency: p50, p95, p99",
-    question="How long do requests take, from sending to the end of a good answer or to the time-out? Drawn from "
-    "histogram buckets; the verdict uses the exact record.",
+    question="How long do requests take, from sending to the end of a good answer or to the time-out? Over 30 s, from "
+    "histogram buckets, each point the worst of its step; the verdict uses the exact record.",
     bad="lines above a limit, or p99 leaving p50 behind. Requests that failed otherwise are not in here: see failures.",
     unit=Unit.SECONDS,
     kind=Kind.LINES,
     queries=(
         *(
-            Query(ref, LATENCY_AT[q], f"p{100 * q:g}", style=Style(colour))
-            for ref, (q, colour) in zip("ABC", palette.QUANTILES.items(), strict=True)
+            Query(ref, LATENCY_AT[name], name, style=Style(colour))
+            for ref, (name, colour) in zip("ABC", palette.QUANTILES.items(), strict=True)
+        ),
+        Query(
+            "E",
+            quantile(recorded.INTENDED_QUANTILE, "p99", OF_GENERATOR),
+            "p99 from the intended send",
+            CLOSED_LOOP,
+            Style(palette.ORANGE),
         ),
         Query(
             "D",
@@ -69,7 +77,7 @@ LATENCY_HEATMAP = Panel(
     kind=Kind.HEATMAP,
     width=12,
     height=10,
-    queries=(Query("A", sum_by(rate(ANSWERED), "le"), "{{le}}"),),
+    queries=(Query("A", by_bucket(recorded.ANSWERS, OF_GENERATOR), "{{le}}"),),
 )
 
 FAILURES = Panel(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from controller import names as loadtest
-from dashboards import palette
+from dashboards import palette, recorded
 from dashboards.panel import Kind, Panel, Query, State, Threshold, Unit
-from dashboards.panels.client import ERROR_RATIO, LATENCY_AT
+from dashboards.panels.client import ERROR_RATIO
 from dashboards.panels.load import ANSWER_RATE
 from dashboards.panels.loadgen import WORST_SIGNAL
-from dashboards.promql import Expr, equal, max_by, or_else, scale, series
-from dashboards.variables import OF_PLAN
+from dashboards.promql import Expr, equal, max_by, or_else, quantile_now, scale, series
+from dashboards.variables import OF_GENERATOR, OF_PLAN
 
 BETWEEN_RUNS = "Between runs there is no such series."
 
@@ -89,11 +89,12 @@ P99_NOW = Panel(
     id=5,
     key="p99-now",
     title="Client p99",
-    question="How long does the slowest hundredth of the requests take, answered or timed out, seen by the client?",
+    question="How long does the slowest hundredth of the requests take, answered or timed out, seen by the client and "
+    "counted as the verdict counts: in an open loop from the intended send?",
     bad="a value near the plan's limit, or one that keeps rising at the same load.",
     unit=Unit.SECONDS,
     kind=Kind.STAT,
-    queries=(Query("A", LATENCY_AT[0.99], "p99"),),
+    queries=(Query("A", quantile_now(recorded.JUDGED_QUANTILE, "p99", OF_GENERATOR), "p99"),),
     width=3,
     height=4,
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dashboards import palette, tfserving
+from dashboards import palette, recorded, tfserving
 from dashboards.panel import Kind, Panel, Query, Style, Unit
 from dashboards.panels.client import LATENCY_AT
 from dashboards.promql import (
-    Expr,
+    Match,
     bucket_above,
-    buckets,
+    by_bucket,
     count,
     divide,
     quantile,
@@ -32,23 +32,26 @@ INFERENCE = (unequal("API", ""), OF_MODEL, OF_SERVER)
 
 
 def quantile_with_bounds(
-    q: float, histogram: Expr, bounds: Buckets, ref: str, absent: str, of: str = ""
+    name: str, quantiles: Metric, where: tuple[Match, ...], bounds: Buckets, ref: str, absent: str, of: str = ""
 ) -> tuple[Query, ...]:
-    """The q-quantile in seconds and the two bounds of the bucket that it was interpolated in; `of` begins its name."""
-    estimate = quantile(q, histogram)
+    """The recorded quantile and the two bounds of the bucket that it was interpolated in; `of` begins its legend.
+
+    Of several models or servers the slowest is shown, so that the bounds are those of a bucket that exists.
+    """
+    estimate = quantile(quantiles, name, *where)
     above = bucket_above(estimate, bounds.first, bounds.growth)
-    name, colour = f"{of}p{100 * q:g}", palette.QUANTILES[q]
-    low = f"{name}: bucket from"
+    legend, colour = f"{of}{name}", palette.QUANTILES[name]
+    low = f"{legend}: bucket from"
     return (
-        Query(f"{ref}1", scale(above, SECONDS / bounds.growth), low, absent, Style(colour, width=0, in_legend=False)),
+        Query(f"{ref}1", scale(above, 1 / bounds.growth), low, absent, Style(colour, width=0, in_legend=False)),
         Query(
             f"{ref}2",
-            scale(above, SECONDS),
-            f"{name}: bucket to",
+            above,
+            f"{legend}: bucket to",
             absent,
             Style(colour, width=0, band_from=low, in_legend=False),
         ),
-        Query(f"{ref}3", scale(estimate, SECONDS), name, absent, Style(colour)),
+        Query(f"{ref}3", estimate, legend, absent, Style(colour)),
     )
 
 
@@ -70,7 +73,7 @@ HEATMAP = Panel(
     kind=Kind.HEATMAP,
     width=12,
     height=10,
-    queries=(Query("A", sum_by(rate(buckets(tfserving.REQUEST_LATENCY, *INFERENCE)), "le"), "{{le}}", NO_SERVER),),
+    queries=(Query("A", by_bucket(recorded.REQUEST_BUCKETS, OF_MODEL, OF_SERVER), "{{le}}", NO_SERVER),),
 )
 
 QUANTILES = Panel(
@@ -78,19 +81,19 @@ QUANTILES = Panel(
     key="server-latency",
     title="TF Serving's p50, p95, p99 within their buckets, beside the client's p99",
     question="What are the server's quantiles, and between which bounds do they truly lie? The shade is the bucket: "
-    "bounds grow by 1.8, so a quantile may read 80 % too high or 44 % too low.",
+    "bounds grow by 1.8, so a quantile may read 80 % too high or 44 % too low. Of several models the slowest is shown.",
     bad="the client's line far above the shade: time is lost outside the server. Changes within a shade mean nothing.",
     unit=Unit.SECONDS,
     kind=Kind.LINES,
     queries=(
         *(
             query
-            for ref, q in zip("ABC", palette.QUANTILES, strict=True)
+            for ref, name in zip("ABC", palette.QUANTILES, strict=True)
             for query in quantile_with_bounds(
-                q, buckets(tfserving.REQUEST_LATENCY, *INFERENCE), tfserving.LATENCY_BUCKETS, ref, NO_SERVER
+                name, recorded.REQUEST_QUANTILE, (OF_MODEL, OF_SERVER), tfserving.LATENCY_BUCKETS, ref, NO_SERVER
             )
         ),
-        Query("D", LATENCY_AT[0.99], "client p99", style=Style(palette.ORANGE, dashed=True)),
+        Query("D", LATENCY_AT["p99"], "client p99", style=Style(palette.ORANGE, dashed=True)),
     ),
     height=9,
 )
@@ -109,8 +112,9 @@ TIMES = Panel(
         mean_seconds(tfserving.RUNTIME_LATENCY, "B", "runtime, mean", NO_SERVER, palette.GOOD, narrow=True),
         mean_seconds(tfserving.QUEUE_LATENCY, "C", "batch queue, mean", NO_BATCHING, palette.ORANGE, narrow=False),
         *quantile_with_bounds(
-            0.99,
-            buckets(tfserving.QUEUE_LATENCY, OF_SERVER),
+            "p99",
+            recorded.QUEUE_QUANTILE,
+            (OF_SERVER,),
             tfserving.QUEUE_BUCKETS,
             "D",
             NO_BATCHING,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dashboards import palette, tfserving
+from dashboards import palette, recorded, tfserving
 from dashboards.panel import Threshold, Unit
-from dashboards.panels.arrivals import CLOSED_LOOP, LATENESS
+from dashboards.panels.arrivals import LATENESS
+from dashboards.panels.client import CLOSED_LOOP
 from dashboards.panels.server import INFERENCE, NO_BATCHING, NO_SERVER, SECONDS, quantile_with_bounds
 from dashboards.panels.shapes import HALF, coloured, lines, now
 from dashboards.promql import (
     Expr,
-    buckets,
     count,
     divide,
     equal,
@@ -22,7 +22,7 @@ from dashboards.promql import (
     subtract,
     sum_by,
 )
-from dashboards.variables import OF_GENERATOR, OF_SERVER
+from dashboards.variables import OF_GENERATOR, OF_MODEL, OF_SERVER
 from exporters.names import loadgen
 
 CLIENT = mean(loadgen.DURATION, equal("outcome", "ok"), OF_GENERATOR)
@@ -148,9 +148,9 @@ RUNTIME_BOUNDS = lines(
     Unit.SECONDS,
     *(
         query
-        for ref, q in (("A", 0.5), ("B", 0.99))
+        for ref, name in (("A", "p50"), ("B", "p99"))
         for query in quantile_with_bounds(
-            q, buckets(tfserving.RUNTIME_LATENCY, *INFERENCE), tfserving.LATENCY_BUCKETS, ref, NO_SERVER
+            name, recorded.RUNTIME_QUANTILE, (OF_MODEL, OF_SERVER), tfserving.LATENCY_BUCKETS, ref, NO_SERVER
         )
     ),
     width=HALF,
@@ -165,9 +165,9 @@ QUEUE_BOUNDS = lines(
     Unit.SECONDS,
     *(
         query
-        for ref, q in (("A", 0.5), ("B", 0.99))
+        for ref, name in (("A", "p50"), ("B", "p99"))
         for query in quantile_with_bounds(
-            q, buckets(tfserving.QUEUE_LATENCY, OF_SERVER), tfserving.QUEUE_BUCKETS, ref, NO_BATCHING
+            name, recorded.QUEUE_QUANTILE, (OF_SERVER,), tfserving.QUEUE_BUCKETS, ref, NO_BATCHING
         )
     ),
     width=HALF,

@@ -61,8 +61,8 @@ def latencies(seconds: Seconds) -> go.Figure:
     """Exact quantiles of each second."""
     made = _figure(8, Unit.SECONDS)
     worst = f", worst of {seconds.every} s" if seconds.every > 1 else ""
-    for name, q in (("p50", 0.5), ("p99", 0.99)):
-        _line(made, seconds, name + worst, seconds.columns[name], palette.QUANTILES[q], Unit.SECONDS)
+    for name in ("p50", "p99"):
+        _line(made, seconds, name + worst, seconds.columns[name], palette.QUANTILES[name], Unit.SECONDS)
     return made
 
 

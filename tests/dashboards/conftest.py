@@ -10,6 +10,7 @@ import pytest
 from tests.dashboards.store import Store, filled
 from tests.dashboards.synthetic_run import openmetrics
 from tests.needs import need
+from tests.prometheus.files import RULES
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +31,8 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 @pytest.fixture(scope="session")
 def archived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archived]:
-    """A Prometheus that holds one run of a machine without a GPU."""
+    """A Prometheus that holds one run of a machine without a GPU, and what the recording rules make of it."""
     start = int(time.time()) // 60 * 60 - 900
     folder: Path = tmp_path_factory.mktemp("filled-prometheus")
-    with filled(openmetrics(start), folder, need("prometheus"), need("promtool")) as store:
+    with filled(openmetrics(start), folder, need("prometheus"), need("promtool"), tuple(RULES)) as store:
         yield Archived(store, start)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import requests
+import yaml
 
 READY_SECONDS = 30.0
 
@@ -44,14 +45,56 @@ class Store:
 
 
 @contextmanager
-def filled(series: str, folder: Path, prometheus: str, promtool: str) -> Iterator[Store]:
-    """A running Prometheus that holds the OpenMetrics text; a series ends ten seconds after its last sample."""
+def filled(series: str, folder: Path, prometheus: str, promtool: str, rules: tuple[Path, ...] = ()) -> Iterator[Store]:
+    """A running Prometheus that holds the OpenMetrics text; a series ends ten seconds after its last sample.
+
+    With `rules` it holds what the recording rules of these files make of the series as well.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "run.om").write_text(series)
     (folder / "prometheus.yml").write_text("{}")
     if series.strip() != "# EOF":
-        fill = [promtool, "tsdb", "create-blocks-from", "openmetrics", str(folder / "run.om"), str(folder / "data")]
-        subprocess.run(fill, check=True, capture_output=True, timeout=60)
+        _promtool(promtool, "create-blocks-from", "openmetrics", str(folder / "run.om"), str(folder / "data"))
+    for number, layer in enumerate(_layers(rules)):
+        first, last = _span(series)
+        (folder / "rules.yml").write_text(yaml.safe_dump({"groups": [{"name": f"layer-{number}", "rules": layer}]}))
+        with _running(folder, prometheus) as store:
+            asked = [f"--url={store.url}", f"--start={first}", f"--end={last}", "--eval-interval=5s"]
+            made = f"--output-dir={folder / 'made'}"
+            _promtool(promtool, "create-blocks-from", "rules", *asked, made, str(folder / "rules.yml"))
+        for block in (folder / "made").glob("0*"):
+            block.rename(folder / "data" / block.name)
+    with _running(folder, prometheus) as store:
+        yield store
+    shutil.rmtree(folder / "data", ignore_errors=True)
+
+
+def _layers(files: tuple[Path, ...]) -> list[list[dict[str, Any]]]:
+    """The recording rules, those first that read no other rule's series."""
+    left = [rule for file in files for group in yaml.safe_load(file.read_text())["groups"] for rule in group["rules"]]
+    layers: list[list[dict[str, Any]]] = []
+    while left:
+        waiting = {rule["record"] for rule in left}
+        ready = [rule for rule in left if not any(name in rule["expr"] for name in waiting)]
+        assert ready, "rules read each other in a circle"
+        layers.append(ready)
+        left = [rule for rule in left if rule not in ready]
+    return layers
+
+
+def _promtool(promtool: str, *arguments: str) -> None:
+    done = subprocess.run([promtool, "tsdb", *arguments], check=False, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-800:]
+
+
+def _span(series: str) -> tuple[int, int]:
+    """The first and the last second of the series."""
+    times = [float(line.rpartition(" ")[2]) for line in series.splitlines() if not line.startswith("#")]
+    return int(min(times)), int(max(times))
+
+
+@contextmanager
+def _running(folder: Path, prometheus: str) -> Iterator[Store]:
     options = [f"--config.file={folder / 'prometheus.yml'}", f"--storage.tsdb.path={folder / 'data'}"]
     options += ["--web.listen-address=127.0.0.1:0", "--query.lookback-delta=10s", "--log.level=info"]
     with (folder / "log").open("w") as log:
@@ -61,7 +104,6 @@ def filled(series: str, folder: Path, prometheus: str, promtool: str) -> Iterato
         finally:
             process.terminate()
             process.wait(15)
-            shutil.rmtree(folder / "data", ignore_errors=True)
 
 
 def _ready(process: subprocess.Popen[bytes], log: Path) -> str:

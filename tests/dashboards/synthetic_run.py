@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from controller import names as loadtest
+from controller.generator.latency import COARSE_BOUNDS_US
 from controller.plans.plan import Phase
 from dashboards import tfserving
 from exporters.names import gpu, host, loadgen
@@ -23,7 +24,7 @@ CONTROLLER = {"instance": "127.0.0.1:9645", "job": "stagelight"}
 EXPORTER = {"instance": "127.0.0.1:9647", "job": "exporter"}
 UUID = "GPU-5a1c0b7e-0000-4000-8000-000000000001"
 
-CLIENT_BOUNDS = tuple(round(0.0005 * 1.5**i, 9) for i in range(26))
+CLIENT_BOUNDS = tuple(bound / 1e6 for bound in COARSE_BOUNDS_US)
 LATENCY_BOUNDS = tuple(float(f"{10 * 1.8**i:.6g}") for i in range(33))
 QUEUE_BOUNDS = tuple(float(f"{100 * 1.2**i:.6g}") for i in range(52))
 BATCH_BOUNDS = tuple(float(2**i) for i in range(14))
@@ -198,6 +199,11 @@ class Totals:
 def _histogram(
     name: str, labels: Labels, counts: dict[float, float], everything: float, spent: float
 ) -> Sequence[tuple[str, Labels, float]]:
-    parts = [(f"{name}_bucket", {**labels, "le": f"{bound:.6g}"}, number) for bound, number in counts.items()]
+    parts = [(f"{name}_bucket", {**labels, "le": _printed(bound)}, number) for bound, number in counts.items()]
     parts.append((f"{name}_bucket", {**labels, "le": "+Inf"}, everything))
     return [*parts, (f"{name}_sum", labels, float(f"{spent:.6g}")), (f"{name}_count", labels, everything)]
+
+
+def _printed(bound: float) -> str:
+    """As the generator prints its bounds, and the server its own, which have six digits."""
+    return str(bound) if bound in CLIENT_BOUNDS else f"{bound:.6g}"

@@ -87,7 +87,7 @@ def test_metrics_exist_in_code_and_carry_the_labels_asked_for(panel: Panel) -> N
                 assert label in (*metric.labels, "instance", "job"), (panel.key, name, label)
 
 
-WINDOWS = {"$__rate_interval", "$__range:$__interval", "$__range:30s"}
+WINDOWS = {"$__rate_interval", "$__interval", "$__range:$__interval", "$__range:30s"}
 COUNTED_WHOLE = {
     f"{tfserving.LOADS.name}",
     f"{tfserving.LOAD_TIME.name}",
@@ -109,7 +109,8 @@ def test_counters_are_read_as_rates_over_grafanas_window(panel: Panel) -> None:
                 for before in re.findall(rf"(\S*){re.escape(name)}\b", bare):
                     whole = panel.kind in (Kind.STAT, Kind.TABLE) or name in COUNTED_WHOLE
                     assert before.endswith("rate(") or " unless " in query.expr or whole, (panel.key, query.ref, name)
-        assert "avg" not in query.expr, "quantiles and ratios are never averaged"
+        averaged = re.findall(r"avg\w*(?: by \([^)]*\))?\s*\((\w*:\w+:\w+|)", query.expr)
+        assert all(name.endswith(":rate30s") for name in averaged), "quantiles and ratios are never averaged"
 
 
 @every_panel
@@ -123,7 +124,7 @@ def test_tf_serving_latency_leaves_status_requests_out(panel: Panel) -> None:
 def test_every_server_quantile_shows_its_bucket_and_stands_beside_the_failures(board: Board) -> None:
     for panel in board.panels:
         for query in panel.queries:
-            if "histogram_quantile" in query.expr and ":tensorflow:" in query.expr and "ceil(ln(" not in query.expr:
+            if re.search(r":tfserving_\w+:histogram_quantile", query.expr) and "ceil(ln(" not in query.expr:
                 legends = {other.legend for other in panel.queries}
                 assert {f"{query.legend}: bucket from", f"{query.legend}: bucket to"} <= legends
                 assert any("status" in other.legend for beside in board.panels for other in beside.queries)

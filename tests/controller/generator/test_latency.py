@@ -9,7 +9,14 @@ from hdrh.histogram import HdrHistogram
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.generator.latency import COARSE_BOUNDS_US, DURATION_BOUNDS_US, LAG_BOUNDS_US, Buckets, quantise
+from controller.generator.latency import (
+    COARSE_BOUNDS_US,
+    DURATION_BOUNDS_US,
+    EDGES_US,
+    LAG_BOUNDS_US,
+    Buckets,
+    quantise,
+)
 from controller.generator.open_book import duration_buckets
 
 LATENCIES = st.integers(min_value=0, max_value=600_000_000)
@@ -38,8 +45,9 @@ def test_duration_buckets_are_fine_and_few() -> None:
     assert all(1.0 < after / before <= 1.05 for before, after in pairwise(DURATION_BOUNDS_US))
     assert set(COARSE_BOUNDS_US) < set(DURATION_BOUNDS_US)
     assert COARSE_BOUNDS_US[-1] == 60_000_000
+    assert set(EDGES_US) < set(COARSE_BOUNDS_US)
     series = sum(len(buckets.cumulative()) for buckets in duration_buckets().values())
-    assert series < 700  # so many series of one histogram, whatever happens
+    assert series < 800  # so many series of one histogram, whatever happens
 
 
 def as_prometheus_reads(buckets: Buckets, q: float) -> float:
