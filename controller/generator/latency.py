@@ -27,7 +27,7 @@ EDGES_US = (100_000, 200_000, 500_000, 1_000_000)
 
 
 def _ladder(first_us: int, last_us: int, growth: float, through: tuple[int, ...] = ()) -> tuple[int, ...]:
-    """Rising bounds in whole microseconds, each at most `growth` times the one before, both ends and `through` in it."""
+    """Rising bounds in whole microseconds, each at most `growth` times the one before; ends and `through` are in it."""
     bounds = [first_us]
     while bounds[-1] < last_us:
         landing = min(bound for bound in (*through, last_us) if bound > bounds[-1])
