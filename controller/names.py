@@ -34,6 +34,15 @@ RUN_REMAINING = Metric("loadtest_run_remaining_seconds", "gauge", "Planned time 
 OBJECTIVE_LIMIT = Metric(
     "loadtest_objective_limit", "gauge", "The limit of an objective, in its base unit.", ("plan", "objective")
 )
+CANARY_REQUESTS = Metric(
+    "loadtest_canary_requests_total",
+    "counter",
+    "Probes of the controller's own beside the load, by outcome; they are in no figure of the run.",
+    ("plan", "outcome"),
+)
+CANARY_DURATION = Metric(
+    "loadtest_canary_duration_seconds", "gauge", "How long the newest probe that was answered well took.", ("plan",)
+)
 VERDICT = Metric("loadtest_verdict", "gauge", "1 for the last run's verdict.", ("plan", "verdict"))
 RUNS = Metric("loadtest_runs_total", "counter", "Runs that ended, by outcome and verdict.", ("outcome", "verdict"))
 OUTBOX_PENDING = Metric("loadtest_annotation_outbox_pending", "gauge", "Annotation writes not yet accepted by Grafana.")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, Protocol
 
+from controller.figures.canary import Probe
 from controller.generator_spec import GeneratorSpec
 from controller.orders import Command, Report
 from controller.plans.plan import Plan
@@ -196,6 +197,26 @@ class TargetProbe(Protocol):
 
     def identity(self, plan: Plan) -> Mapping[str, Any]:
         """What the target says of itself (model, versions, server header): part of the fingerprint."""
+        ...
+
+
+class Canary(Protocol):
+    """A lone probe beside the load: its latencies are in no figure of the run."""
+
+    def sing(self, *, now: bool) -> None:
+        """Whether probes may leave from now on; never waits."""
+        ...
+
+    def probes(self) -> Sequence[Probe]:
+        """Those that ended since the last call; never waits."""
+        ...
+
+    def counts(self) -> Mapping[str, int]:
+        """Probes that left so far, by outcome: the target counts them, no run does."""
+        ...
+
+    def stop(self) -> None:
+        """No probe leaves any more; never waits."""
         ...
 
 

@@ -54,10 +54,10 @@ class Trial:
 
     def _first(self, body: Body, what: str, limit: float) -> Finding:
         try:
-            answer = self._send(body, limit)
+            answer = self.send(body, limit)
         except NoAnswerError as error:
             return Finding("payload", False, f"{what}: {error}")
-        looked = look(answer.status, answer.content, self._wanted)
+        looked = look(answer.status, answer.content, self.wanted)
         if looked.wrong is not None:
             return Finding("payload", False, f"{what} was answered with {looked.wrong} ({self._remedy(answer.status)})")
         if answer.seconds > self._timeout:
@@ -68,7 +68,8 @@ class Trial:
         took = f"{len(body.content)} bytes was answered in {answer.seconds * 1e3:.1f} ms"
         return Finding("payload", True, f"{what} of {took}")
 
-    def _send(self, body: Body, limit: float) -> Answer:
+    def send(self, body: Body, limit: float) -> Answer:
+        """One request as the generator makes it, answered within `limit` seconds. Raises `NoAnswerError`."""
         plan, recorded = self.plan, body.recorded
         if recorded is None:
             return self.caller.send(plan.workload.method, predict_url(plan), body.content, {}, limit)
@@ -84,11 +85,11 @@ class Trial:
             if time.monotonic() - begun > TRIAL_SECONDS:
                 break
             try:
-                answer = self._send(body, self._timeout)
+                answer = self.send(body, self._timeout)
             except NoAnswerError as error:
                 failed.append(str(error))
                 continue
-            wrong = look(answer.status, answer.content, self._wanted).wrong
+            wrong = look(answer.status, answer.content, self.wanted).wrong
             if wrong is None:
                 seconds.append(answer.seconds)
             else:
@@ -100,7 +101,8 @@ class Trial:
         return self.plan.workload.timeout.total_seconds()
 
     @property
-    def _wanted(self) -> Wanted:
+    def wanted(self) -> Wanted:
+        """What a good answer has."""
         target, workload = self.plan.target, self.plan.workload
         per_row = "predictions" if target.kind == "tfserving" and workload.form == "row" else None
         return Wanted(required_fields(target, workload), per_row, workload.payloads.rows, workload.status)

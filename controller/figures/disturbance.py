@@ -22,12 +22,6 @@ REPORTS = "reports"
 WORKERS = "workers"
 """Signal of workers that do not report."""
 
-MASTER = "master"
-"""Worker of readings that belong to the generator as a whole."""
-
-CONTROLLER = "controller"
-"""Worker of readings that the controller's own process takes."""
-
 
 @dataclass(frozen=True, slots=True)
 class Hot:

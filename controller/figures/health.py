@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from controller.figures.cutting import Stretch
-from controller.figures.disturbance import MASTER, REPORTS, WORKERS, Hot, HotSpan, covered
+from controller.figures.disturbance import REPORTS, WORKERS, Hot, HotSpan, covered
 from controller.figures.latency import LatencyLedger
 from controller.figures.seconds import Second
+from exporters.names.loadgen import MASTER
 
 USERS_TOLERANCE = 0.01
 """Running users may differ from the asked ones by this share; below 100 users not by one."""

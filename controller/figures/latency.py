@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
+from controller.figures.canary import Probe
 from controller.figures.histogram import Histogram, merged
 from controller.figures.indicators import union
 from controller.figures.measurement import Batch
@@ -63,6 +64,7 @@ class LatencyLedger:
     The latencies of an open loop are those from the intended send; those from the actual send are kept beside them.
     `seconds`: one entry an interval. `totals`: requests by outcome. `reported`: the generator's own count of requests
     that ended, as of the last interval. `gaps`: spans `[start, end)` (epoch seconds) that no interval covers.
+    `probes` are the canary's.
     """
 
     def __init__(self) -> None:
@@ -72,6 +74,7 @@ class LatencyLedger:
         self.reported = 0
         self.started = 0
         self.gaps: list[tuple[float, float]] = []
+        self.probes: list[Probe] = []
         self._batches: dict[tuple[int, bool], Batches[Batch]] = {}
         self._intended: dict[tuple[int, bool], Batches[Batch]] = {}
         self._arrivals: dict[tuple[int, bool], Batches[ArrivalCount]] = {}

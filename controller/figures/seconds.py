@@ -7,12 +7,13 @@ import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from controller.figures.disturbance import MASTER, WORKERS, Hot
+from controller.figures.disturbance import WORKERS, Hot
 from controller.figures.histogram import highest
 from controller.figures.indicators import second_indicators, union
 from controller.figures.measurement import Absent, Batch, Measured, Measurement, fact
 from controller.orders import LEASE_SECONDS, Interval, WorkerHealth
 from controller.plans.criterion import Indicator
+from exporters.names.loadgen import PLACES
 
 STALE_SECONDS = LEASE_SECONDS
 """A worker that has not reported for longer than this is lost: its lease is over, it sends nothing any more."""
@@ -67,7 +68,7 @@ def second(interval: Interval, by_slot: Iterable[Batch]) -> Second:
     ok, degraded = whole.histogram("ok").total, whole.histogram("degraded").total
     saturation, saturated_by = _worst(interval.workers)
     lost = tuple(worker.worker for worker in interval.workers if worker.report_age > STALE_SECONDS)
-    members = sum(worker.worker != MASTER for worker in interval.workers)
+    members = sum(worker.worker not in PLACES for worker in interval.workers)
     indicators = second_indicators(Batch(interval.start, interval.end, whole.outcomes))
     indicators[Indicator.SATURATION] = (
         Absent("the state of a worker is unknown") if saturation is None else fact(saturation, len(interval.workers))

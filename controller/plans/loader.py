@@ -8,7 +8,7 @@ from pathlib import Path
 from controller.plans.digest import digest_of
 from controller.plans.locustfile import written_file
 from controller.plans.payload_keys import written_paths
-from controller.plans.plan import Plan
+from controller.plans.plan import CANARY_PERIOD, Plan
 from controller.plans.problems import Findings
 from controller.plans.schema import PLAN
 from controller.plans.tables import Fields
@@ -63,7 +63,8 @@ def _plan(fields: Fields, text: str, path: Path) -> Plan:
         workers=workers.local + workers.remote,
         remote_workers=workers.remote,
         workers_auto=workers.auto,
-        generator_limits=generator.built if generator is not None else (),
+        generator_limits=generator.built.limits if generator is not None else (),
+        canary=generator.built.canary if generator is not None else CANARY_PERIOD,
         tags=tuple(dict.fromkeys(fields.get("tags", ()))),
         **{name: value for name, value in simple.items() if value is not None},
     )

@@ -197,6 +197,9 @@ class Schedule:
     fold: Literal["first_only", "both"] = "first_only"  # wall time that happens twice
 
 
+CANARY_PERIOD = timedelta(seconds=2)
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A loaded plan. `digest` is the SHA-256 of its normalised content, `source` the file's exact text."""
@@ -216,4 +219,5 @@ class Plan:
     schedule: Schedule | None = None
     drain_timeout: timedelta | None = None  # default: the request timeout plus two seconds
     generator_limits: tuple[tuple[str, float], ...] = ()  # by signal, in its unit; the others are ours
+    canary: timedelta | None = CANARY_PERIOD  # between probes of the controller's own; None: no probes
     tags: tuple[str, ...] = ()

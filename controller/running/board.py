@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from controller.figures.canary import Probe
 from controller.orders import Interval
 from controller.plans.plan import Plan
 from controller.running.chronicle import SlotTimes
@@ -25,6 +26,8 @@ class RunView:
     elapsed: float = 0.0  # seconds under load
     remaining: float = 0.0  # planned seconds of load left
     interval: Interval | None = None
+    canary: Mapping[str, int] = field(default_factory=dict)  # probes by outcome
+    probe: Probe | None = None  # the canary's newest
     verdict: str | None = None
     active: bool = True
 

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from controller.edges.canary import canary_for
 from controller.edges.generator_process import GeneratorProcess
 from controller.edges.run_directory import ENDED, RunDirectory, RunsFolder
 from controller.figures.latency import LatencyLedger
@@ -148,6 +149,7 @@ def _loop(
         LatencyLedger(),
         chronicle,
         turn,
+        canary_for(plan),
     )
 
 
@@ -179,6 +181,7 @@ def _record(world: World, plan: Plan, loop: RunLoop, ended: Ended, run_id: str, 
             findings=loop.findings,
             notes=tuple(loop.chronicle.notes),
             extra=extra,
+            canary=loop.canary.counts() if loop.canary is not None else {},
         )
     )
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
+from controller.figures.canary import LIMIT_SECONDS, saturation
 from controller.figures.latency import LatencyLedger
 from controller.figures.stop_rules import held_rule
-from controller.orders import Drained, Interval
+from controller.orders import Drained, Interval, WorkerHealth
 from controller.plans.plan import Plan
 from controller.plans.timetable import Timetable, boundaries, load_at
-from controller.ports import Clock, EdgeError, Finding, TargetProbe
+from controller.ports import Canary, Clock, EdgeError, Finding, TargetProbe
 from controller.running.board import Board
 from controller.running.chronicle import Chronicle
 from controller.running.happenings import (
@@ -33,6 +34,10 @@ from controller.running.happenings import (
 from controller.running.lifecycle import advance
 from controller.running.performer import Performer
 from controller.running.states import Ended, Leaving, Limits, Loading, Preparing, State
+from exporters.names.loadgen import CONTROLLER
+
+LOOK_BACK = 100
+"""Newest seconds and probes that the canary's reading is made of at most."""
 
 PERIOD = 0.05
 """Longest sleep of the loop, seconds: the bound on how late an order can leave."""
@@ -69,6 +74,7 @@ class RunLoop:
     ledger: LatencyLedger
     chronicle: Chronicle
     turn: Callable[[], None] = lambda: None  # called once a turn, for the display
+    canary: Canary | None = None
     state: State = field(default_factory=Preparing)
     drained: Drained | None = None
     findings: tuple[Finding, ...] = ()
@@ -85,6 +91,8 @@ class RunLoop:
                 self._sleep()
         finally:
             self.performer.ports.generator.kill()
+            if self.canary is not None:
+                self.canary.stop()
         return self.state
 
     def _preflight(self) -> Event:
@@ -102,8 +110,9 @@ class RunLoop:
         alive = generator.alive()  # asked first, so that a last report is read before its sender is called gone
         for report in generator.reports():
             if isinstance(report, Interval):
-                self.ledger.add(report)
-                self.board.update(interval=report)
+                told = self._with_canary(report)
+                self.ledger.add(told)
+                self.board.update(interval=told)
             elif isinstance(report, Drained):
                 self.drained = report
             yield Reported(self._now(), report)
@@ -117,6 +126,18 @@ class RunLoop:
         if isinstance(self.state, Loading) and (rule := held_rule(self.plan.stop_when, self.ledger)):
             yield RuleHeld(self._now(), rule.text)
         yield Tick(self._now())
+
+    def _with_canary(self, interval: Interval) -> Interval:
+        """The interval with the canary's reading as one more: it speaks of the seconds before."""
+        if self.canary is None:
+            return interval
+        self.ledger.probes.extend(probes := self.canary.probes())
+        self.board.update(canary=self.canary.counts(), **({"probe": probes[-1]} if probes else {}))
+        limit = dict(self.plan.generator_limits).get("canary", LIMIT_SECONDS)
+        value = saturation(self.ledger.probes[-LOOK_BACK:], self.ledger.seconds[-LOOK_BACK:], limit)
+        if value is None:
+            return interval
+        return replace(interval, workers=(*interval.workers, WorkerHealth(CONTROLLER, 0, 0.0, {"canary": value})))
 
     def _apply(self, event: Event) -> None:
         self.state, actions = advance(self.state, event, self.limits)
@@ -133,6 +154,8 @@ class RunLoop:
 
     def _show(self) -> None:
         state, slots = self.state, tuple(self.chronicle.slots.values())
+        if self.canary is not None:
+            self.canary.sing(now=isinstance(state, Loading))
         if isinstance(state, Loading):
             elapsed = self.clock.monotonic() - state.origin
             left = max(self.timetable.span.total_seconds() - elapsed, 0.0)

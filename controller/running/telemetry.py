@@ -11,6 +11,7 @@ from controller import names
 from controller.ports import Annotator
 from controller.running.board import Board, DaemonView, RunView
 from exporters.metric import Metric as Name
+from exporters.names.loadgen import CONTROLLER, SATURATION
 
 Family = GaugeMetricFamily | CounterMetricFamily
 Values = Mapping[tuple[str, ...], float]
@@ -49,8 +50,20 @@ def _run_families(run: RunView) -> Iterable[Metric]:
         yield _one(names.USERS_TARGET, {(plan,): float(run.users)})
         yield _one(names.RATE_TARGET, {} if run.rate is None else {(plan,): run.rate})
         yield _one(names.RUN_REMAINING, {(plan,): run.remaining})
+        yield from _canary(run)
     if run.verdict is not None:
         yield _one(names.VERDICT, {(plan, run.verdict): 1.0})
+
+
+def _canary(run: RunView) -> Iterable[Metric]:
+    """What the lone probe beside the load saw; its distance to its limit stands beside those of the workers."""
+    plan = run.plan.name
+    yield _one(names.CANARY_REQUESTS, {(plan, outcome): float(number) for outcome, number in run.canary.items()})
+    answered = run.probe is not None and run.probe.outcome == "ok"
+    yield _one(names.CANARY_DURATION, {(plan,): run.probe.took} if run.probe is not None and answered else {})
+    workers = run.interval.workers if run.interval is not None else ()
+    own = [worker for worker in workers if worker.worker == CONTROLLER]
+    yield _one(SATURATION, {(name, CONTROLLER): value for worker in own for name, value in worker.saturation.items()})
 
 
 def _one(name: Name, values: Values) -> Family:

@@ -42,6 +42,7 @@ class Remains:
     findings: Sequence[Finding] = ()
     notes: Sequence[str] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
+    canary: Mapping[str, int] = field(default_factory=dict)
 
 
 def conclude(remains: Remains) -> RunRecord:
@@ -79,6 +80,7 @@ def conclude(remains: Remains) -> RunRecord:
         notes=tuple(remains.notes),
         fingerprint=dict(remains.fingerprint),
         extra=dict(remains.extra),
+        canary=dict(remains.canary),
     )
 
 

@@ -66,6 +66,7 @@ class SlotRecord:
 class RunRecord:
     """Everything that is known of a run once it is over. `because` says in a sentence why it ended.
 
+    `canary` counts the controller's own probes by outcome: the target received them, and no other figure holds them.
     `load_started` and `load_ended` are the first and the last acknowledged instant under load.
     """
 
@@ -86,6 +87,7 @@ class RunRecord:
     notes: tuple[str, ...]
     fingerprint: dict[str, Any]
     extra: dict[str, Any] = field(default_factory=dict)
+    canary: dict[str, int] = field(default_factory=dict)
     method: str = METHOD
     schema: int = SCHEMA
 
