@@ -30,11 +30,15 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Panels under one heading, filled from left to right; the id shares its space with the panels'."""
+    """Panels under one heading, filled from left to right; the id shares its space with the panels'.
+
+    A row that is not `opened` shows its heading alone, and asks nothing, until somebody opens it.
+    """
 
     id: int
     title: str
     panels: tuple[Panel, ...]
+    opened: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +55,8 @@ class Board:
     def panels(self) -> tuple[Panel, ...]:
         """All panels, from top to bottom."""
         return tuple(panel for row in self.rows for panel in row.panels)
+
+    @property
+    def opened(self) -> tuple[Panel, ...]:
+        """The panels of the rows that are open at first."""
+        return tuple(panel for row in self.rows if row.opened for panel in row.panels)

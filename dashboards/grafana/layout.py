@@ -10,6 +10,9 @@ from dashboards.panel import Panel
 
 COLUMNS = 24
 
+FOLD = 24
+"""Grid units of 38 pixels that a screen of 1080 lines shows below Grafana's own bars."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -23,8 +26,18 @@ class Place:
 
 
 def lay_out(board: Board) -> tuple[Place, ...]:
-    """Rows below each other, their panels from left to right, a new line where the next does not fit."""
+    """Rows below each other, their panels from left to right, a new line where the next does not fit.
+
+    Panels of a closed row lie where they will be once it is opened, and take no room until then.
+    """
     return tuple(_rows(board))
+
+
+def above_the_fold(board: Board) -> tuple[Panel, ...]:
+    """The panels that a screen shows, if only in part, before anybody scrolls."""
+    opened = set(board.opened)
+    places = lay_out(board)
+    return tuple(p.item for p in places if isinstance(p.item, Panel) and p.item in opened and p.y < FOLD)
 
 
 def _rows(board: Board) -> Iterator[Place]:
@@ -32,10 +45,11 @@ def _rows(board: Board) -> Iterator[Place]:
     for row in board.rows:
         yield Place(row, 0, y, COLUMNS, 1)
         y += 1
+        below = y
         x = line_height = 0
         for panel in row.panels:
             if x + panel.width > COLUMNS:
                 x, y, line_height = 0, y + line_height, 0
             yield Place(panel, x, y, panel.width, panel.height)
             x, line_height = x + panel.width, max(line_height, panel.height)
-        y += line_height
+        y = y + line_height if row.opened else below

@@ -51,7 +51,8 @@ def _panel(panel: Json) -> Json:
     dropped = PANEL_KEYS | (HEATMAP_KEYS if panel["type"] == "heatmap" else frozenset())
     found = {key: value for key, value in panel.items() if key not in dropped}
     if panel["type"] == "row":
-        return {key: found[key] for key in ("id", "title", "type", "collapsed", "gridPos", "panels")}
+        row = {key: found[key] for key in ("id", "title", "type", "collapsed", "gridPos")}
+        return row | {"panels": [_panel(inside) for inside in found["panels"]]}
     found["pluginVersion"] = PLUGIN_VERSION
     found["targets"] = [_target(target) for target in found["targets"]]
     defaults = found["fieldConfig"]["defaults"]

@@ -12,7 +12,7 @@ from controller import names as loadtest
 from dashboards import palette
 from dashboards.board import TAG, Board, Row, Variable
 from dashboards.grafana.drawing import DATA_SOURCE, draw
-from dashboards.grafana.layout import Place, lay_out
+from dashboards.grafana.layout import lay_out
 from dashboards.grafana.modernize import modernize
 from dashboards.promql import EVERYTHING, scale, series
 from dashboards.variables import DATASOURCE, OF_PLAN, RUN
@@ -48,7 +48,7 @@ def render(board: Board) -> dict[str, Any]:
         templating=core.Templating(list=[_datasource(), *(_variable(variable) for variable in board.variables)]),
         annotations=core.Annotations(list=layers()),
         links=[core.DashboardLink(title="Stagelight", tags=[TAG], asDropdown=True, includeVars=True, keepTime=True)],
-        panels=[_placed(place) for place in lay_out(board)],
+        panels=_panels(board),
     )
     document: dict[str, Any] = json.loads(json.dumps(dashboard.to_json_data(), cls=DashboardEncoder))
     return modernize(document)
@@ -115,14 +115,21 @@ def _metric_layer() -> dict[str, Any]:
     }
 
 
-def _placed(place: Place) -> core.Panel:
-    match place.item:
-        case Row(id, title, _):
-            return core.RowPanel(
-                id=id, title=title, gridPos=core.GridPos(h=place.h, w=place.w, x=place.x, y=place.y), collapsed=False
-            )
-        case panel:
-            return draw(panel, place)
+def _panels(board: Board) -> list[core.Panel]:
+    """Rows and panels in one list; a closed row holds its panels itself."""
+    found: list[core.Panel] = []
+    row = None
+    for place in lay_out(board):
+        match place.item:
+            case Row(id, title, _, opened):
+                spot = core.GridPos(h=place.h, w=place.w, x=place.x, y=place.y)
+                row = core.RowPanel(id=id, title=title, gridPos=spot, collapsed=not opened, panels=[])
+                found.append(row)
+            case panel if row is not None and row.collapsed:
+                row.panels.append(draw(panel, place))
+            case panel:
+                found.append(draw(panel, place))
+    return found
 
 
 def _datasource() -> core.Template:

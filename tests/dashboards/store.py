@@ -32,16 +32,30 @@ class Store:
         """Series of an instant query."""
         return self._ask("query", query=expr, time=str(time))
 
+    def cost(self, expr: str, start: float, end: float, step: float) -> tuple[float, int]:
+        """Seconds that Prometheus itself took for a range query (an instant one if `start` is `end`); samples read."""
+        asked = {"query": expr, "stats": "all"}
+        if start == end:
+            answer = self._answer("query", **asked, time=str(end))
+        else:
+            answer = self._answer("query_range", **asked, start=str(start), end=str(end), step=str(step))
+        stats = answer["stats"]
+        return float(stats["timings"]["execTotalTime"]), int(stats["samples"]["totalQueryableSamples"])
+
     def formatted(self, expr: str) -> str | None:
         """The expression as Prometheus prints it, or None if it does not parse or its types do not fit."""
         answer = requests.get(f"{self.url}/api/v1/format_query", {"query": expr}, timeout=10).json()
         return answer["data"] if answer["status"] == "success" else None
 
     def _ask(self, what: str, **parameters: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self._answer(what, **parameters)["result"]
+        return found
+
+    def _answer(self, what: str, **parameters: str) -> dict[str, Any]:
         answer = requests.post(f"{self.url}/api/v1/{what}", data=parameters, timeout=20).json()
         assert answer["status"] == "success", f"{parameters['query']}: {answer['error']}"
-        found: list[dict[str, Any]] = answer["data"]["result"]
-        return found
+        data: dict[str, Any] = answer["data"]
+        return data
 
 
 @contextmanager
@@ -52,21 +66,25 @@ def filled(series: str, folder: Path, prometheus: str, promtool: str, rules: tup
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "run.om").write_text(series)
-    (folder / "prometheus.yml").write_text("{}")
     if series.strip() != "# EOF":
-        _promtool(promtool, "create-blocks-from", "openmetrics", str(folder / "run.om"), str(folder / "data"))
+        bring_in(folder / "run.om", folder, promtool)
     for number, layer in enumerate(_layers(rules)):
         first, last = _span(series)
         (folder / "rules.yml").write_text(yaml.safe_dump({"groups": [{"name": f"layer-{number}", "rules": layer}]}))
-        with _running(folder, prometheus) as store:
+        with running(folder, prometheus) as store:
             asked = [f"--url={store.url}", f"--start={first}", f"--end={last}", "--eval-interval=5s"]
             made = f"--output-dir={folder / 'made'}"
             _promtool(promtool, "create-blocks-from", "rules", *asked, made, str(folder / "rules.yml"))
         for block in (folder / "made").glob("0*"):
             block.rename(folder / "data" / block.name)
-    with _running(folder, prometheus) as store:
+    with running(folder, prometheus) as store:
         yield store
     shutil.rmtree(folder / "data", ignore_errors=True)
+
+
+def bring_in(openmetrics: Path, folder: Path, promtool: str) -> None:
+    """Turn the text into blocks of the store in `folder`, which nobody serves now."""
+    _promtool(promtool, "create-blocks-from", "openmetrics", str(openmetrics), str(folder / "data"))
 
 
 def _layers(files: tuple[Path, ...]) -> list[list[dict[str, Any]]]:
@@ -94,7 +112,9 @@ def _span(series: str) -> tuple[int, int]:
 
 
 @contextmanager
-def _running(folder: Path, prometheus: str) -> Iterator[Store]:
+def running(folder: Path, prometheus: str) -> Iterator[Store]:
+    """A Prometheus that serves the blocks in `folder`; a series ends ten seconds after its last sample."""
+    (folder / "prometheus.yml").write_text("{}")
     options = [f"--config.file={folder / 'prometheus.yml'}", f"--storage.tsdb.path={folder / 'data'}"]
     options += ["--web.listen-address=127.0.0.1:0", "--query.lookback-delta=10s", "--log.level=info"]
     with (folder / "log").open("w") as log:

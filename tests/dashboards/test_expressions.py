@@ -113,3 +113,16 @@ def test_the_first_failures_of_a_new_status_are_seen_at_once(archived: Archived)
 def test_phase_starts_are_the_slots_in_milliseconds(archived: Archived) -> None:
     found = archived.store.at(substitute(phase_starts(), WINDOW, {"plan": ".+"}), archived.start + SPAN + 5)
     assert sorted(float(s["value"][1]) for s in found) == [(archived.start + slot.start) * 1000 for slot in SLOTS]
+
+
+MOST_SAMPLES = 60_000
+"""That Prometheus may read for one refresh over the run's seven minutes: a number that a busy machine does not move."""
+
+
+@pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.uid)
+def test_a_refresh_reads_few_samples(archived: Archived, board: Board) -> None:
+    begin, end = archived.start - 60, archived.start + SPAN + 55
+    panels = set(board.opened)
+    asked = [e for e in expressions(board, WINDOW, span=end - begin) if e.panel in panels]
+    read = {e.expr: archived.store.cost(e.expr, begin, end, 5)[1] for e in asked}
+    assert 0 < sum(read.values()) <= MOST_SAMPLES, sorted(read.items(), key=lambda item: -item[1])[:5]

@@ -6,23 +6,13 @@ import re
 
 import pytest
 
-from controller.names import ALL as LOADTEST
-from dashboards import prometheus, recorded, tfserving
+from dashboards import recorded, tfserving
 from dashboards.board import Board
 from dashboards.catalog import BOARDS
 from dashboards.panel import Kind, Panel
 from dashboards.queries import allowed_empty
-from exporters.metric import Metric
-from exporters.names import exporter, gpu, host, loadgen
+from tests.dashboards.known import metric_of, selectors
 from tests.prometheus import files
-
-METRICS: dict[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        *(*LOADTEST, *loadgen.ALL, *host.ALL, *gpu.ALL, *exporter.ALL),
-        *(*tfserving.ALL, *prometheus.ALL, *recorded.ALL),
-    )
-}
 
 every_board = pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.uid)
 every_panel = pytest.mark.parametrize(
@@ -30,25 +20,8 @@ every_panel = pytest.mark.parametrize(
 )
 
 
-WORDS = {"or", "and", "unless", "offset", "bool", "e"}
 ARITHMETIC = {"compare-apart"}
 """Panels that show a number of Grafana's own, not a series."""
-
-
-def selectors(expr: str) -> set[str]:
-    """Metric names in an expression: the words outside braces and strings that are neither calls nor PromQL's own."""
-    bare = re.sub(r'"[^"]*"|(?<!\$)\{[^}]*\}|\b(?:by|on|group_left|group_right) \([^)]*\)', " ", expr)
-    bare = re.sub(r"\$\{\w+\}s?|\$\w+|\[[^\[\]]*\]", " ", bare)
-    return set(re.findall(r"(?<![\w:.])([a-zA-Z_:][\w:]*)(?![\w:]|\s*\()", bare)) - WORDS
-
-
-def metric_of(name: str) -> Metric | None:
-    """The metric that a series belongs to."""
-    if name in METRICS:
-        return METRICS[name] if METRICS[name].kind != "histogram" else None
-    base, _, part = name.rpartition("_")
-    found = METRICS.get(base)
-    return found if found and found.kind == "histogram" and part in ("bucket", "sum", "count") else None
 
 
 @every_panel
