@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 export PATH := $(CURDIR)/build/tools/usr/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test compose-test lint format bench dashboards pictures golden setup setup-dev tools clean
+.PHONY: help demo test compose-test validity-matrix lint format bench dashboards pictures golden setup setup-dev tools clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: setup ## one command: a target, exporters, Prometheus, a run, a verdict (KEEP=1 leaves all up until Ctrl-C)
 	@exec $(BIN)/stagelight demo $(if $(KEEP),--keep) $(DEMO)
@@ -19,6 +19,9 @@ test: setup-dev tools ## run every test
 
 compose-test: setup-dev ## bring the composition up on a Docker engine of its own (root, Debian; some minutes)
 	@STAGELIGHT_COMPOSE_TEST=1 $(BIN)/python -m pytest --exitfirst --timeout 900 tests/compose/engine tests/compose/test_compose*.py
+
+validity-matrix: setup-dev tools ## 45 real runs: is each poisoned generator found, and only those (30 minutes; MATRIX=--fresh)
+	@$(BIN)/python -m tests.validity $(MATRIX)
 
 lint: setup-dev ## ruff and mypy
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

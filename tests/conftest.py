@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-LOADS = ("end_to_end", "controller/generator", "controller/edges/test_generator_process.py", "compose/targets")
+LOADS = (
+    "end_to_end",
+    "controller/generator",
+    "controller/edges/test_generator_process.py",
+    "compose/targets",
+    "validity",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,0 +1,1 @@
+"""Does the instrument know when it cannot be trusted? Healthy runs, poisoned generators and slow servers, all real."""
