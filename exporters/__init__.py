@@ -1,8 +1,8 @@
 """Exporters: what host, GPUs and load generator do, as Prometheus metrics; stand-alone, and importable anywhere.
 
 A scrape's way: `options` → `collectors.collectors` → `sampler.Sampler` (one thread a collector) →
-`source.Collector.sample` → `host/*.read_*` or `gpu.reader.GpuReader` → pure `families` → `page.families` from memory →
-`text.render` → `server`.
+`source.Collector.sample` → `host/*.read_*` or `gpu.reader.GpuReader` → pure `families` →
+`written.Written` from memory (`page`, `text`) → `server`.
 
 As a library, in any program:
 

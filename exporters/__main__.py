@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("exporters")
 
+WATCH_SECONDS = 5.0
+"""How often it is looked whether a collector hangs, to say so in the log."""
+
+SWITCH_SECONDS = 0.0005
+"""How long a thread may hold the interpreter while another waits: a scrape must not wait long for a sample."""
+
 
 class CannotStartError(RuntimeError):
     """The exporter cannot be started as asked; the message is one sentence."""
@@ -79,13 +85,14 @@ def _serve(samplers: tuple[Sampler, ...], asked: Options) -> int:
             "choose another address with --listen, or end the program that has it"
         ) from error
     stop = threading.Event()
+    sys.setswitchinterval(SWITCH_SECONDS)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     for sampler in samplers:
         sampler.start()
     for sampler in samplers:
         sampler.wait_first(asked.deadline)
-    threading.Thread(target=server.serve_forever, name="server", daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(1.0,), name="server", daemon=True).start()
     scheme = "http" if access is None or access.current()[1] is None else "https"
     print(f"ready {scheme}://{_shown(host)}:{server.server_port}/metrics", flush=True)
     _watch(samplers, asked, stop)
@@ -111,7 +118,8 @@ def _watch(samplers: tuple[Sampler, ...], asked: Options, stop: threading.Event)
     """Wait for the end; write the text file; one log line when a collector begins to hang and one when it stops."""
     hung: dict[str, bool] = {}
     write_at, unwritten = time.monotonic(), False
-    while not stop.wait(1.0):
+    beat = WATCH_SECONDS if asked.textfile is None else 1.0
+    while not stop.wait(beat):
         for sampler in samplers:
             state = sampler.state(time.monotonic())
             if state.hung and not hung.get(state.collector, False):

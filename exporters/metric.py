@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Metric:
-    """A metric family as Prometheus will see it; `name` carries the unit and, on counters, `_total`."""
+    """A metric family as Prometheus will see it; `name` carries the unit and, on counters, `_total`.
+
+    Written once, so it is itself and no other: to compare or hash it costs nothing, which samples do by the thousand.
+    """
 
     name: str
     kind: Literal["counter", "gauge", "histogram", "info"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -15,6 +15,7 @@ from exporters.family import Family, Sample, many, single
 from exporters.metric import Metric
 from exporters.names import exporter as names
 from exporters.sampler import State
+from exporters.source import Result
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
@@ -70,14 +71,23 @@ def _started() -> float | None:
 
 
 def families(states: Sequence[State], own: SelfReading) -> tuple[Family, ...]:
-    """All families of a page, each metric once however many sources have samples of it; pure."""
+    """All families of a page; pure. No two collectors have a metric in common."""
+    shown = (family for state in states if state.sample for family in measured(state.sample.results))
+    return (*shown, *about(states, own))
+
+
+def measured(results: Iterable[Result]) -> tuple[Family, ...]:
+    """What one collector's sample says, each metric once however many sources have samples of it."""
     samples: dict[Metric, tuple[Sample, ...]] = {}
-    for state in states:
-        for result in state.sample.results if state.sample is not None else ():
-            for family in result.families:
-                samples[family.metric] = samples.get(family.metric, ()) + family.samples
-    shown = (Family(metric, found) for metric, found in samples.items())
-    return (*shown, *_freshness(states), *_sources(states), *_cost(own))
+    for result in results:
+        for family in result.families:
+            samples[family.metric] = samples.get(family.metric, ()) + family.samples
+    return tuple(Family(metric, found) for metric, found in samples.items())
+
+
+def about(states: Sequence[State], own: SelfReading) -> tuple[Family, ...]:
+    """What the exporter says about its collectors and itself."""
+    return (*_freshness(states), *_sources(states), *_cost(own))
 
 
 def _freshness(states: Sequence[State]) -> tuple[Family, ...]:

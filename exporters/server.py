@@ -12,8 +12,9 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
-from exporters import page, text
+from exporters import page
 from exporters.sampler import Sampler
+from exporters.written import Written
 
 if TYPE_CHECKING:
     from exporters.access import Access
@@ -34,7 +35,7 @@ class MetricsServer(ThreadingHTTPServer):
 
     def __init__(self, host: str, port: int, samplers: tuple[Sampler, ...], access: Access | None = None) -> None:
         """Bind at once; raises OSError when the address cannot be had. Without `access` everybody may read."""
-        self._samplers = samplers
+        self._samplers, self._written = samplers, Written()
         self.access = access
         self._lock = threading.Lock()
         self._scrapes = 0
@@ -64,7 +65,7 @@ class MetricsServer(ThreadingHTTPServer):
         with self._lock:
             own = page.read_self(self._scrapes, self._last_seconds)
         now = time.monotonic()
-        body = text.render(page.families([s.state(now) for s in self._samplers], own), accept)
+        body = self._written.page([s.state(now) for s in self._samplers], own, accept)
         with self._lock:
             self._scrapes += 1
             self._last_seconds = time.perf_counter() - started

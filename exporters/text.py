@@ -21,16 +21,34 @@ _NOT_FINITE = {"nan": "NaN", "inf": "+Inf", "-inf": "-Inf"}
 
 
 def render(shown: Iterable[Family], accept: str) -> tuple[bytes, str]:
-    """The page in the format that `accept` (the request's header) asks for, and its content type."""
-    openmetrics = "application/openmetrics-text" in accept
+    """The whole page in the format that `accept` (the request's header) asks for, and its content type."""
+    openmetrics = asked(accept)
+    return lines(shown, openmetrics) + end(openmetrics), content_type(openmetrics)
+
+
+def asked(accept: str) -> bool:
+    """Whether the header asks for OpenMetrics."""
+    return "application/openmetrics-text" in accept
+
+
+def content_type(openmetrics: bool) -> str:
+    """The header of the answer."""
+    return OPENMETRICS if openmetrics else PLAIN
+
+
+def end(openmetrics: bool) -> bytes:
+    """What stands behind the last line."""
+    return b"# EOF\n" if openmetrics else b""
+
+
+def lines(shown: Iterable[Family], openmetrics: bool) -> bytes:
+    """A part of a page: families that are on no other part."""
     parts: list[str] = []
     for family in shown:
         if family.samples:
             parts.append(_head(family.metric, openmetrics))
             _lines(family.metric, family.samples, parts)
-    if openmetrics:
-        parts.append("# EOF\n")
-    return "".join(parts).encode("utf-8", "replace"), OPENMETRICS if openmetrics else PLAIN
+    return "".join(parts).encode("utf-8", "replace")
 
 
 def _lines(metric: Metric, samples: Iterable[Sample], parts: list[str]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from exporters.gpu.device import DeviceReader
 from exporters.gpu.reading import Device
 
-TURN_SECONDS = 0.005
+TURN_SECONDS = 0.010
 """One thread reads devices that answer at once, one after the other: a switch of threads costs more than a call.
 
 While one is slower than this, another thread goes on with the next."""

@@ -1,5 +1,7 @@
-/* A stand-in for libnvidia-ml.so.1, as far as the exporter calls it. It does what a script file says, and reads it anew
- * when it has changed, so that one changes the machine by rewriting the file.
+/* A stand-in for libnvidia-ml.so.1, as far as the exporter calls it. It does what a script file says, so that one changes
+ * the machine by rewriting the file: whether it has changed is looked at when the library is opened, asked how many
+ * devices there are, asked for a device, and waited upon for events; not at every field, which would cost more than the
+ * answer.
  *
  *   NVML_STANDIN_SCRIPT  lines `[@<seconds>] <owner>.<field> <verb> <arguments>`
  *   NVML_STANDIN_CALLS   optional: one line `<owner>.<field>` is appended for every call
@@ -38,7 +40,7 @@ static struct owner devices[DEVICES], migs[DEVICES][MIGS];
 
 struct line { double at; char key[KEY], verb[8], value[VALUE]; int next, delivered; };
 static struct line lines[LINES];
-static int buckets[BUCKETS], used = 0, initialised = 0;
+static int buckets[BUCKETS], used = 0, scripted = 0, initialised = 0;
 static struct timespec modified;
 static ino_t inode;
 static double began;
@@ -46,7 +48,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static double now(void) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
@@ -74,18 +76,24 @@ static void read_script(FILE *file) {
     began = now();
 }
 
-/* With the lock held; 0 without a script. */
-static int refresh(void) {
+/* With the lock held. */
+static void refresh(void) {
     struct stat s;
     const char *path = getenv("NVML_STANDIN_SCRIPT");
-    if (!path || stat(path, &s)) return 0;
-    if (s.st_ino == inode && !memcmp(&s.st_mtim, &modified, sizeof modified)) return 1;
+    scripted = path && !stat(path, &s);
+    if (!scripted || (s.st_ino == inode && !memcmp(&s.st_mtim, &modified, sizeof modified))) return;
     FILE *file = fopen(path, "r");
-    if (!file) return 0;
+    scripted = file != NULL;
+    if (!file) return;
     read_script(file);
     fclose(file);
     inode = s.st_ino, modified = s.st_mtim;
-    return 1;
+}
+
+static void look(void) {
+    pthread_mutex_lock(&lock);
+    refresh();
+    pthread_mutex_unlock(&lock);
 }
 
 static void note(device d, const char *field) {
@@ -123,7 +131,7 @@ static int ask(device d, const char *field, char *text, size_t size) {
     note(d, field);
     snprintf(key, sizeof key, "%s.%s", d->name, field);
     pthread_mutex_lock(&lock);
-    if (!refresh()) {
+    if (!scripted) {
         result = UNKNOWN;
     } else {
         double elapsed = now() - began;
@@ -159,6 +167,7 @@ int nvmlInitWithFlags(unsigned flags) {
             snprintf(migs[i][n].name, sizeof migs[i][n].name, "%dm%d", i, n), migs[i][n].index = i;
         }
     }
+    look();
     int result = ask(&SYSTEM, "init", text, sizeof text);
     initialised = result == SUCCESS;
     return result;
@@ -193,12 +202,16 @@ int nvmlSystemGetCudaDriverVersion_v2(int *version) {
     return result;
 }
 
-int nvmlDeviceGetCount_v2(unsigned *count) { return number32(&SYSTEM, "devices", count); }
+int nvmlDeviceGetCount_v2(unsigned *count) {
+    look();
+    return number32(&SYSTEM, "devices", count);
+}
 
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, device *d) {
     char text[VALUE];
     if (index >= DEVICES) return INVALID_ARGUMENT;
     *d = &devices[index];
+    look();
     int result = ask(*d, "handle", text, sizeof text);
     return result == NOT_SUPPORTED ? SUCCESS : result;
 }
@@ -388,12 +401,17 @@ int nvmlDeviceRegisterEvents(device d, unsigned long long types, void *set) {
     return result;
 }
 
-/* The next event of the script that is due and not yet told; with the lock held. */
-static int next_event(struct event *e) {
-    if (!refresh()) return 0;
-    for (int i = 0; i < used; i++) {
+/* The next event of the script that is due and not yet told, else when the next one will be; with the lock held. */
+static int next_event(struct event *e, double *due) {
+    double elapsed = now() - began;
+    refresh();
+    for (int i = 0; scripted && i < used; i++) {
         char *dot = strchr(lines[i].key, '.');
-        if (lines[i].delivered || lines[i].at > now() - began || !dot || strcmp(dot, ".xid")) continue;
+        if (lines[i].delivered || !dot || strcmp(dot, ".xid")) continue;
+        if (lines[i].at > elapsed) {
+            *due = fmin(*due, lines[i].at - elapsed);
+            continue;
+        }
         lines[i].delivered = 1;
         *e = (struct event){&devices[atoi(lines[i].key) % DEVICES], XID_EVENT, strtoull(lines[i].value, NULL, 10), ~0U, ~0U};
         return 1;
@@ -405,12 +423,13 @@ int nvmlEventSetWait_v2(void *set, struct event *e, unsigned timeout_ms) {
     double ends = now() + timeout_ms * 1e-3;
     if (set != &SYSTEM) return INVALID_ARGUMENT;
     while (initialised) {
+        double left = ends - now(), due = left;
         pthread_mutex_lock(&lock);
-        int found = next_event(e);
+        int found = next_event(e, &due);
         pthread_mutex_unlock(&lock);
         if (found) return SUCCESS;
-        if (now() >= ends) return TIMEOUT;
-        usleep(100000);
+        if (left <= 0) return TIMEOUT;
+        usleep((useconds_t)(1e6 * due) + 1000);
     }
     return UNINITIALIZED;
 }

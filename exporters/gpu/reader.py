@@ -115,7 +115,7 @@ class GpuReader:
     def _watch(self, devices: tuple[Device, ...], count: int) -> None:
         """Have the errors of these devices reported; anew when there are others, which events do not tell."""
         uuids = frozenset(device.identity.uuid for device in devices if device.instance is None)
-        if uuids - self._watched and self._xids.stop():
+        if uuids - self._watched:
             self._watched = uuids
             self._xids.start(count)
 

@@ -17,7 +17,7 @@ from exporters.gpu.reading import Xids
 
 logger = logging.getLogger(__name__)
 
-_WAIT_MS = 500
+_WAIT_MS = 1000
 _MOST_SERIES = 256
 _OTHER = "other"
 
@@ -41,19 +41,25 @@ class XidWatcher:
             return Xids(dict(self._counts), dict(self._newest), dict(self._supported))
 
     def start(self, count: int) -> None:
-        """Watch the devices of the first `count` indexes of a library that has just been opened."""
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._watch, args=(count, self._stop), name="gpu-xid", daemon=True)
+        """Watch the devices of the first `count` indexes from when the thread that watches now has ended."""
+        self._stop.set()
+        self._stop, before = threading.Event(), self._thread
+        arguments = (count, self._stop, before)
+        self._thread = threading.Thread(target=self._watch, args=arguments, name="gpu-xid", daemon=True)
         self._thread.start()
 
     def stop(self) -> bool:
         """End the thread; False when its call does not return."""
         self._stop.set()
         if self._thread is not None:
-            self._thread.join(2 * _WAIT_MS / 1e3)
+            self._thread.join(1.5 * _WAIT_MS / 1e3)
         return self._thread is None or not self._thread.is_alive()
 
-    def _watch(self, count: int, stop: threading.Event) -> None:
+    def _watch(self, count: int, stop: threading.Event, before: threading.Thread | None) -> None:
+        if before is not None:
+            before.join()
+        if stop.is_set():
+            return
         try:
             events = pynvml.nvmlEventSetCreate()
         except pynvml.NVMLError as error:
