@@ -15,6 +15,7 @@ Form = Callable[[str], Any]
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(B|kB|KB|MB|GB|TB|KiB|MiB|GiB|TiB)?")
 _UNITS = {None: 1, "B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+_PORTS = {"http": 80, "https": 443}
 _HOST = re.compile(r"(?!-)[A-Za-z0-9_.-]{1,253}")
 
 
@@ -61,8 +62,11 @@ def address(text: str) -> tuple[str, int]:
 
 
 def targets(text: str) -> tuple[str, ...]:
-    """Host names, addresses or networks, separated by commas; a name or an address may have a port."""
-    entries = tuple(entry.strip() for entry in text.split(",") if entry.strip())
+    """Host names, addresses or networks, separated by commas; a name or an address may have a port.
+
+    An http or https address stands for its host and port.
+    """
+    entries = tuple(_host_of(entry.strip()) for entry in text.split(",") if entry.strip())
     for entry in entries:
         if not _is_target(entry):
             remedy = "write a host name, an address or a network such as 10.0.0.0/8, with :port where only one is meant"
@@ -87,6 +91,14 @@ def factor(text: str) -> float:
     if not 1.0 <= value <= 10.0:
         raise ValueError(f"{text} is not a number from 1 to 10", "write one, such as 1.5")
     return value
+
+
+def _host_of(entry: str) -> str:
+    scheme, separator, rest = entry.partition("://")
+    if not separator or scheme not in _PORTS:
+        return entry
+    host = rest.partition("/")[0]
+    return host if re.search(r":\d+$", host) else f"{host}:{_PORTS[scheme]}"
 
 
 def _is_target(entry: str) -> bool:

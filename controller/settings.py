@@ -32,6 +32,7 @@ class Settings:
     generator_address: str | None = None  # host by which Prometheus reaches it, if that is another
     generator_bind: tuple[str, int] | None = None  # where workers of other hosts reach the generator's master
     worker_secret_file: Path | None = None  # the secret that they have, too
+    worker_hosts: str | None = None  # a name with an address for each host that has a worker: how many `auto` is
     prometheus_url: str | None = None
     grafana_url: str | None = None
     grafana_token_file: Path | None = None
@@ -58,6 +59,7 @@ FORMS: Mapping[str, setting_forms.Form] = {
     "generator_address": setting_forms.word,
     "generator_bind": setting_forms.address,
     "worker_secret_file": setting_forms.path,
+    "worker_hosts": setting_forms.word,
     "prometheus_url": setting_forms.url,
     "grafana_url": setting_forms.url,
     "grafana_token_file": setting_forms.path,

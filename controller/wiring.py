@@ -58,6 +58,7 @@ def open_daemon_world(settings: Settings) -> Iterator[World]:
 
 
 def _world(settings: Settings, runs: RunsFolder, target: str, stack: ExitStack) -> World:
+    named = not (settings.generator_address == OWN_NAME and target == DAEMON_TARGET)
     if settings.generator_address == OWN_NAME:
         settings = replace(settings, generator_address=socket.gethostname())
     annotator = _annotator(settings)
@@ -65,7 +66,8 @@ def _world(settings: Settings, runs: RunsFolder, target: str, stack: ExitStack) 
     board = Board()
     _serve_metrics(settings, board, annotator, stack)
     discovery = FileDiscovery(settings.discovery)
-    _publish_myself(settings, target, discovery, stack)
+    if named:  # a daemon that only knows its container's passing name is somebody's fixed target already
+        _publish_myself(settings, target, discovery, stack)
     return World(
         clock=runs.clock,
         runs=runs,
@@ -79,6 +81,7 @@ def _world(settings: Settings, runs: RunsFolder, target: str, stack: ExitStack) 
         generator_listen=settings.generator_listen,
         generator_bind=settings.generator_bind,
         worker_secret_file=settings.worker_secret_file,
+        worker_hosts=settings.worker_hosts,
         generator_address=settings.generator_address,
     )
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -21,7 +23,10 @@ from controller.ports import EdgeError
 from controller.settings import load_settings
 
 PAUSE_SECONDS = 1.0
-"""Between the end of one worker process and the start of the next."""
+"""Between two looks whether there is a master, and after the end of a worker process."""
+
+KNOCK_SECONDS = 1.0
+"""How long a look may take."""
 
 END_SECONDS = 3.0
 """How long the process may take to end after SIGTERM."""
@@ -33,6 +38,7 @@ def add(subparsers: Any) -> None:
     parser = verb(subparsers, "worker", "be a worker for runs that another machine conducts", example)
     parser.add_argument("--master", required=True, metavar="HOST:PORT", help="its STAGELIGHT_GENERATOR_BIND")
     parser.add_argument("--secret-file", required=True, type=Path, metavar="FILE", help="the same secret as there")
+    parser.add_argument("--heartbeat", type=Path, metavar="FILE", help="touched every second or two, for health checks")
     parser.add_argument("--runs", type=int, default=0, metavar="N", help="end after so many runs (0: never)")
     add_settings(parser)
 
@@ -53,20 +59,44 @@ def run(args: argparse.Namespace) -> ExitCode:
     served = 0
     sys.stderr.write(f"a worker for {host}:{port}; Ctrl-C ends it\n")
     while True:
-        code = _serve(command)
+        _await_master(host, port, args.heartbeat)
+        code = _serve(command, args.heartbeat)
         served += code == 0
         if args.runs and served >= args.runs:
             return ExitCode.PASS
         time.sleep(PAUSE_SECONDS)
 
 
-def _serve(command: list[str]) -> int:
+def _await_master(host: str, port: int, heartbeat: Path | None) -> None:
+    """Until somebody listens there: a worker process that only waits would hold its memory for nothing."""
+    while True:
+        _beat(heartbeat)
+        try:
+            socket.create_connection((host, port), KNOCK_SECONDS).close()
+        except OSError:
+            time.sleep(PAUSE_SECONDS)
+        else:
+            return
+
+
+def _beat(heartbeat: Path | None) -> None:
+    if heartbeat is not None:
+        try:
+            heartbeat.touch()
+        except OSError as error:
+            raise EdgeError(f"could not touch {heartbeat}: {error.strerror}; choose another --heartbeat") from error
+
+
+def _serve(command: list[str], heartbeat: Path | None) -> int:
     """One worker process from start to end; its exit code."""
     root = str(Path(controller.__file__).resolve().parents[1])
     path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": path})
     try:
-        return process.wait()
+        while True:
+            _beat(heartbeat)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return process.wait(PAUSE_SECONDS)
     finally:
         process.terminate()
         try:

@@ -60,7 +60,7 @@ def _plan(fields: Fields, text: str, path: Path) -> Plan:
         source=text,
         path=path.resolve(),
         schedule=schedule.built if schedule is not None else None,
-        workers=workers.local + workers.remote,
+        workers=workers.local + (workers.remote or 0),
         remote_workers=workers.remote,
         workers_auto=workers.auto,
         generator_limits=generator.built.limits if generator is not None else (),

@@ -212,7 +212,7 @@ class Plan:
     source: str
     path: Path
     workers: int = 1  # in all
-    remote_workers: int = 0  # of them on other hosts
+    remote_workers: int | None = 0  # of them on other hosts; None: so many more as there are when a run begins
     workers_auto: bool = False  # the number is this machine's, not the plan's
     objectives: tuple[Criterion, ...] = ()
     stop_when: tuple[StopRule, ...] = ()

@@ -26,6 +26,7 @@ from controller.running.openmetrics import archive
 from controller.running.performer import Performer, RunPorts
 from controller.running.reporting import draw_report
 from controller.running.scrape_watch import ScrapeWatch
+from controller.running.staffing import staffed
 from controller.running.states import Ended
 from controller.verdicts.conclusion import Remains, archive_files, conclude
 from controller.verdicts.reasons import TARGET_CHANGED
@@ -52,6 +53,7 @@ class World:
     generator_address: str | None = None
     generator_bind: tuple[str, int] | None = None
     worker_secret_file: Path | None = None
+    worker_hosts: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ def conduct(world: World, plan: Plan, stop: StopRequest, turn: Callable[[], None
 
     Raises `EdgeError` if nothing could begin, `RunBrokenError` if the archive could not be written afterwards.
     """
-    started = world.clock.now()
+    started, plan = world.clock.now(), staffed(plan, world.worker_hosts)
     run_id = new_run_id(plan, started)
     directory = world.runs.create(run_id)
     try:

@@ -103,7 +103,7 @@ class Performer:
             plan.workload,
             plan.workers,
             listen,
-            plan.remote_workers,
+            plan.remote_workers or 0,
             limits=plan.generator_limits,
         )
         self.ports.generator.start(spec)

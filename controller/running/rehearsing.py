@@ -18,6 +18,7 @@ from controller.edges.rehearsal_generator import RehearsalGenerator
 from controller.figures.latency import LatencyLedger
 from controller.plans.plan import Plan
 from controller.plans.timetable import lay_out
+from controller.plans.workers import settle
 from controller.running.board import Board, RunView
 from controller.running.chronicle import Chronicle
 from controller.running.limits import run_limits
@@ -63,6 +64,7 @@ class Rehearsal:
 
 def set_up(plan: Plan, generator: RehearsalGenerator | None = None, probe: RehearsalProbe | None = None) -> Rehearsal:
     """A rehearsal that has not begun; give a generator or a probe to make something go wrong."""
+    plan = settle(plan, 1)
     clock = generator.clock if generator else RehearsalClock()
     generator = generator or RehearsalGenerator(clock)
     annotator, folder, board = RehearsalAnnotator(), TimedFolder(clock=clock), Board()

@@ -49,6 +49,12 @@ def test_file_and_environment_have_the_same_form_and_the_environment_goes_first(
     )
 
 
+def test_a_target_may_be_written_as_the_address_that_is_loaded() -> None:
+    urls = "http://model.lab:8501/v1/models/scorer, https://gpu, 10.0.0.0/8"
+    allowed = load_settings(None, {"STAGELIGHT_ALLOW_TARGETS": urls}).allow_targets
+    assert allowed == ("model.lab:8501", "gpu:443", "10.0.0.0/8")
+
+
 def test_the_token_goes_before_the_password() -> None:
     grafana = {"STAGELIGHT_GRAFANA_URL": "http://127.0.0.1:3000"}
     password = {"STAGELIGHT_GRAFANA_USER": "admin", "STAGELIGHT_GRAFANA_PASSWORD_FILE": "/p"}
@@ -62,7 +68,7 @@ def test_all_problems_are_told_at_once_with_their_places(tmp_path: Path) -> None
     path = written(
         tmp_path,
         "rums: x\nlisten: 9690\nprometheus_url: ftp://x\nmin_free: much\nmin_free: 1GB\n"
-        "deadline_factor: 0.5\nallow_targets: [ok, http://x, 1.2.3.4/40]\ngrafana_user: admin\nruns: {a: b}\n",
+        "deadline_factor: 0.5\nallow_targets: [ok, ftp://x, 1.2.3.4/40]\ngrafana_user: admin\nruns: {a: b}\n",
     )
     found = problems(path, STAGELIGHT_GRAFANA_TOKENFILE="/t", STAGELIGHT_PROMETHEUS_URL="http://me:secret@x")
     beginnings = [
@@ -76,7 +82,7 @@ def test_all_problems_are_told_at_once_with_their_places(tmp_path: Path) -> None
         ":4: min_free: much is not a size; write it like 200MB or 1GiB",
         ":5: min_free: stands here and on line 4 already; keep one of the two",
         ":6: deadline_factor: 0.5 is not a number from 1 to 10; write one, such as 1.5",
-        ":7: allow_targets: http://x is not a host or a network; write a host name, an address or a network",
+        ":7: allow_targets: ftp://x is not a host or a network; write a host name, an address or a network",
         ":9: runs: is a mapping or a list; write one value",
     ]
     assert len(found) == len(beginnings)

@@ -106,8 +106,9 @@ def test_the_runs_phases_are_annotations_written_with_the_token(stack: Stack) ->
 
 
 def test_the_report_and_the_record_are_in_the_archive(stack: Stack) -> None:
-    files = stack.execute("controller", "ls", f"runs/{stack.runs()[0]}").split()
-    assert {"record.json", "report.html", "latency.hlog", "series.om.gz", "junit.xml"} <= set(files)
+    wanted = {"record.json", "report.html", "latency.hlog", "series.om.gz", "junit.xml"}  # the report is drawn last
+    run = stack.runs()[0]
+    wait_for(lambda: wanted <= set(stack.execute("controller", "ls", f"runs/{run}").split()), 60, "every file")
 
 
 def test_our_image_is_small(stack: Stack, figures: dict[str, Any]) -> None:
