@@ -22,6 +22,7 @@ class GeneratorSpec:
     remote: int = 0  # so many of the workers are on other hosts and come by themselves
     bind: tuple[str, int] = ("127.0.0.1", 0)  # where workers reach the master; port 0 is any free one
     secret: str = ""  # known to the master and all of its workers; empty: made up for this run
+    replays: bool = False  # some stage replays the workload's recorded requests at their times
     limits: tuple[tuple[str, float], ...] = ()  # of the plan, by signal; for the others those that ship
 
 

@@ -19,7 +19,8 @@ class Punctuality:
     """`asked` arrivals a second, by which process, with how many slots; `due` came, some were dropped (by reason).
 
     `lateness_p50`, `lateness_p99` and `lateness_max` are seconds between the intended and the actual send of those that
-    were sent, None where nothing was.
+    were sent, None where nothing was. Of a recorded process `asked` is the mean, and `burst` the most within a tenth of
+    a second: by so many the edges of a window may err.
     """
 
     asked: float
@@ -30,6 +31,7 @@ class Punctuality:
     lateness_p50: float | None
     lateness_p99: float | None
     lateness_max: float | None
+    burst: int = 0
 
     @property
     def sent(self) -> int:
@@ -65,9 +67,11 @@ class ArrivalCount:
 
     def punctuality(self, asked: Arrivals) -> Punctuality:
         """Held against what was asked at the slot's end, where its window is."""
-        found = [quantile_seconds(self.lateness, p) for p in (0.5, 0.99, 1.0)]
+        p50, p99, most = (quantile_seconds(self.lateness, p) for p in (0.5, 0.99, 1.0))
         dropped = {reason: number for reason, number in sorted(self.dropped.items()) if number}
-        return Punctuality(asked.end, asked.process, asked.max_in_flight, self.due, dropped, *found)
+        return Punctuality(
+            asked.end, asked.process, asked.max_in_flight, self.due, dropped, p50, p99, most, asked.burst
+        )
 
 
 def together(counts: Sequence[ArrivalCount]) -> ArrivalCount:

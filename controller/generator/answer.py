@@ -25,13 +25,14 @@ class Answer:
     """`complete` is set by the last byte; `keep_alive` says then whether the connection can be used again."""
 
     __slots__ = (
-        "_bodiless",
         "_most",
         "_parser",
         "_parts",
         "_size",
         "_spent",
         "begun",
+        "bodiless",
+        "bodiless",
         "complete",
         "head",
         "keep_alive",
@@ -41,7 +42,7 @@ class Answer:
     def __init__(self, most: int = MOST_ANSWER_BYTES, *, bodiless: bool = False) -> None:
         """Nothing received yet; at most `most` bytes of body are kept. `bodiless`: answers to HEAD have none."""
         self._most = most
-        self._bodiless = bodiless
+        self.bodiless = bodiless
         self._spent = True
         self.reset()
 
@@ -105,7 +106,7 @@ class Answer:
         """The parser met the empty line; interim answers (1xx) come before the answer."""
         self.status = status = self._parser.get_status_code()
         self.begun = status >= 200
-        if self._bodiless and self.begun:
+        if self.bodiless and self.begun:
             self.complete, self.keep_alive = True, self._parser.should_keep_alive()
             self._spent = True  # it waits for the body that was announced; it does not know what was asked
 

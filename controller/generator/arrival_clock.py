@@ -41,6 +41,10 @@ class ArrivalClock:
         self._arrivals, self._origin, self._since, self._target = arrivals, origin, at, left
         self._aim()
 
+    def clear(self) -> None:
+        """No arrivals any more."""
+        self._arrivals, self.due = None, math.inf
+
     def take(self) -> None:
         """The arrival that was due is dealt with; on to the next one."""
         self._last = self.due

@@ -106,3 +106,14 @@ class Connection:
             if self._stream is None:  # whatever ended it, a half-made connection is not kept
                 wait.until = NEVER
                 stream.close()
+
+
+class RecordedConnection(Connection):
+    """Sends requests of any method: an answer to HEAD announces a body that does not come."""
+
+    __slots__ = ()
+
+    def exchange(self, request: bytes) -> Answer:
+        """As any connection."""
+        self._answer.bodiless = request.startswith(b"HEAD ")
+        return super().exchange(request)

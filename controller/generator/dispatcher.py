@@ -15,6 +15,7 @@ from gevent import Greenlet
 from controller.generator.alarm import Alarm
 from controller.generator.arrival_clock import ArrivalClock
 from controller.generator.ledger import Account
+from controller.generator.replay_clock import ReplayClock
 from controller.generator.sender import Sender, Sent
 from controller.generator.wire import Share
 from controller.generator.work import Work
@@ -33,7 +34,10 @@ class Dispatcher:
     def __init__(self, work: Work) -> None:
         """No arrivals yet. Raises `OSError` where the system has no exact timer."""
         self._work = work
-        self._clock = ArrivalClock()
+        self._even = ArrivalClock()
+        self._recording = work.recording
+        self._replay = ReplayClock(work.recording.times if work.recording else ())
+        self._clock: ArrivalClock | ReplayClock = self._even
         self._alarm = Alarm()
         self._account: Account = work.ledger.current
         self._slots = 0
@@ -53,7 +57,14 @@ class Dispatcher:
         at = since if now - since <= STALE_SECONDS else now
         self._send_due(at)
         own = share.arrivals.share(share.part, share.parts) if share.arrivals else None
-        self._clock.change(at, own, since, share.part, share.parts)
+        if own is not None and own.process == "recorded":
+            self._even.clear()
+            self._replay.change(own, since, share.part, share.parts, share.handover)
+            self._clock = self._replay
+        else:
+            self._replay.clear()
+            self._even.change(at, own, since, share.part, share.parts)
+            self._clock = self._even
         self._account = self._work.ledger.current
         self._slots = own.max_in_flight if own else 0
         if own is None:
@@ -62,7 +73,7 @@ class Dispatcher:
 
     def drain(self, timeout: float) -> None:
         """Send nothing more; what is under way after `timeout` seconds is cut."""
-        self._clock.change(time.perf_counter(), None, 0.0, 0, 1)
+        self._clock.clear()
         self._set_alarm()
         gevent.joinall(list(self._busy), timeout=timeout)
         gevent.killall(list(self._busy), timeout=KILL_SECONDS)
@@ -95,11 +106,13 @@ class Dispatcher:
             account.drop(NO_SLOT)
         else:
             sender = self._idle.pop() if self._idle else Sender(self._work)
-            self._busy.add(gevent.spawn(self._serve, sender, account, due))
+            replayed = self._recording if self._clock is self._replay else None
+            request = replayed.request(self._replay.index) if replayed is not None else None
+            self._busy.add(gevent.spawn(self._serve, sender, account, due, request))
 
-    def _serve(self, sender: Sender, account: Account, due: float) -> None:
+    def _serve(self, sender: Sender, account: Account, due: float, request: bytes | None) -> None:
         try:
-            if sender.send(account, due) is Sent.HELD:
+            if sender.send(account, due, request) is Sent.HELD:
                 account.drop(NO_LEASE)
         finally:
             self._busy.discard(gevent.getcurrent())

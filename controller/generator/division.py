@@ -16,6 +16,9 @@ from controller.generator import wire
 from controller.generator.book import Book, shares
 from controller.generator.members import Member, Presence
 
+HANDOVER_SECONDS = 0.05
+"""How far ahead the workers pass to a new division of a replay: until then the message has reached all of them."""
+
 Tell = Callable[[str, str, dict[str, Any]], None]
 
 
@@ -27,14 +30,18 @@ class Division:
         self._book, self._tell = book, tell
 
     def give(self, order: wire.Share) -> None:
-        """Put an order into effect."""
+        """Put an order into effect; one that goes on with a replay does so exactly where it is."""
+        before = self._book.order
+        if before.arrivals and order.arrivals and before.arrivals.is_continued_by(order.at - before.at, order.arrivals):
+            since = before.arrivals.position(order.at - before.at)
+            order = replace(order, arrivals=replace(order.arrivals, since=since), handover=HANDOVER_SECONDS)
         self._book.order = order
-        self._divide()
+        self._divide(order.handover)
 
     def again(self) -> None:
         """The workers have changed: the order in effect is divided anew, at once."""
         if self._book.order.number > 0:
-            self._divide()
+            self._divide(time.time() - self._book.order.at + HANDOVER_SECONDS)
 
     def missing(self, member: Member) -> str:
         """What the load was short of because of this worker, and from when to when; said when it has been divided."""
@@ -46,8 +53,8 @@ class Division:
         after = "divided among the others" if others else "taken by nobody: no other worker answers"
         return f"its share of the load may be missing from {_clock(since)} to {_clock(now)}, when it was {after}"
 
-    def _divide(self) -> None:
-        order = replace(self._book.order, age=time.time() - self._book.order.at)
+    def _divide(self, handover: float) -> None:
+        order = replace(self._book.order, age=time.time() - self._book.order.at, handover=handover)
         for member, share in shares(order, self._book.able):
             self._tell(member.address, wire.ORDER, asdict(share))
         for member in self._book.present:

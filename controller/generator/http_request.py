@@ -12,6 +12,7 @@ from controller.plans.header_text import resolve_headers
 from controller.plans.model_inputs import ModelInput
 from controller.plans.payloads import Body, request_bodies
 from controller.plans.plan import Target, Workload
+from controller.plans.recorded import read_requests
 from controller.plans.workload import BODILESS
 
 DEFAULT_FIELDS = {"row": ("predictions",), "column": ("outputs",)}
@@ -104,6 +105,22 @@ def fast_requests(spec: GeneratorSpec, part: int, inputs: Sequence[ModelInput] =
     ]
 
 
+def recorded_requests(spec: GeneratorSpec) -> Iterator[tuple[float | None, bytes]]:
+    """All recorded requests of the workload with their times, in recorded order. Raises `SpecError`."""
+    target, workload = spec.target, spec.workload
+    file, where, own = workload.payloads.requests, address(target), path(target, workload)
+    if file is None:
+        raise SpecError("could not replay recorded requests: the workload names none")
+    headers = _headers(workload)
+    try:
+        for one in read_requests(file):
+            yield one.at, _raw(where, *_one(target, own, workload.method, headers, Body(one.body, one)))
+    except (OSError, ValueError) as error:
+        if isinstance(error, SpecError):
+            raise
+        raise SpecError(f"could not read recorded requests from {file}: {error}") from error
+
+
 def required_fields(target: Target, workload: Workload) -> tuple[str, ...]:
     """Top-level names that an answer must carry to be valid."""
     if workload.required_fields or target.kind != "tfserving":
@@ -117,13 +134,16 @@ Parts = tuple[str, str, list[tuple[str, str]], bytes]
 
 def _parts(spec: GeneratorSpec, part: int, inputs: Sequence[ModelInput]) -> Iterator[Parts]:
     target, workload = spec.target, spec.workload
-    try:
-        headers = resolve_headers(workload.headers, os.environ)
-    except ValueError as error:
-        raise SpecError(f"could not build requests: {error}") from error
-    own = path(target, workload)
+    headers, own = _headers(workload), path(target, workload)
     for body in request_bodies(workload, target.kind, part=part, parts=spec.workers, inputs=inputs):
         yield _one(target, own, workload.method, headers, body)
+
+
+def _headers(workload: Workload) -> tuple[tuple[str, str], ...]:
+    try:
+        return resolve_headers(workload.headers, os.environ)
+    except ValueError as error:
+        raise SpecError(f"could not build requests: {error}") from error
 
 
 def _one(target: Target, own: str, method: str, headers: Iterable[tuple[str, str]], body: Body) -> Parts:

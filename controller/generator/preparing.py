@@ -6,26 +6,37 @@ import itertools
 import json
 import random
 import time
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from controller.generator.answer import BadAnswerError
 from controller.generator.answers import AnswerCheck
 from controller.generator.client import Client
-from controller.generator.connection import Connection
+from controller.generator.connection import Connection, RecordedConnection
 from controller.generator.deadlines import Deadlines
 from controller.generator.fast_client import FastConnection
-from controller.generator.http_request import SpecError, address, fast_requests, path, requests, required_fields
+from controller.generator.http_request import (
+    SpecError,
+    address,
+    fast_requests,
+    path,
+    recorded_requests,
+    requests,
+    required_fields,
+)
 from controller.generator.known_answers import known_answers
 from controller.generator.lease import Gate
 from controller.generator.ledger import Ledger
 from controller.generator.reasons import Reasons
+from controller.generator.recording import Recording, kept
 from controller.generator.resolve import resolve
 from controller.generator.route import Route, tls_context
 from controller.generator.work import Check, Work
 from controller.generator_spec import GeneratorSpec
 from controller.plans.model_inputs import ModelInput, model_inputs
+from controller.plans.payloads import groups_of
 
 METADATA_SECONDS = 10.0
 """How long the model may take to say what it takes."""
@@ -34,10 +45,11 @@ METADATA_SECONDS = 10.0
 def prepare(spec: GeneratorSpec, part: int) -> Work:
     """Everything that worker `part` needs to send. Raises `SpecError` and `PayloadError`."""
     workload = spec.workload
-    requests, client, check = _sending(spec, part)
+    recording = kept(recorded_requests(spec)) if spec.replays else None
+    endless, client, check = _sending(spec, part) if recording is None else _replaying(spec, part, recording)
     reasons = Reasons(getattr(check, "versions", None))
     return Work(
-        requests=itertools.cycle(requests),
+        requests=endless,
         client=client,
         timeout=workload.timeout.total_seconds(),
         think=(workload.think_time[0].total_seconds(), workload.think_time[1].total_seconds()),
@@ -48,21 +60,35 @@ def prepare(spec: GeneratorSpec, part: int) -> Work:
         random=random.Random(f"{workload.payloads.seed}/{part}"),  # noqa: S311 - repeatable think times, no secret
         pacing=workload.pacing.total_seconds() if workload.pacing else 0.0,
         retries=workload.retries,
+        recording=recording,
     )
 
 
-def _sending(spec: GeneratorSpec, part: int) -> tuple[Sequence[Any], Callable[[], Client], Check]:
+Sending = tuple[Iterator[Any], Callable[[], Client], Check]
+"""Endless requests, what makes clients, and what judges answers."""
+
+
+def _sending(spec: GeneratorSpec, part: int) -> Sending:
     if spec.workload.protocol == "grpc":
         from controller.generator.grpc_preparing import sending  # takes 20 MB that only these runs need
 
-        return sending(spec, part)
+        built, client, check = sending(spec, part)
+        return itertools.cycle(built), client, check
     route = _route(spec)
     inputs = _inputs(spec, route)
     if spec.workload.client == "fast":
         parts = fast_requests(spec, part, inputs)
-        return parts, lambda: FastConnection(route), _check(spec, part, parts)
-    built = requests(spec, part, inputs)
-    return built, lambda: Connection(route), _check(spec, part, built)
+        return itertools.cycle(parts), lambda: FastConnection(route), _check(spec, part, parts)
+    whole = requests(spec, part, inputs)
+    return itertools.cycle(whole), lambda: Connection(route), _check(spec, part, whole)
+
+
+def _replaying(spec: GeneratorSpec, part: int, recording: Recording) -> Sending:
+    """Stages that are no replay take the recorded requests as a pool, from where the replay keeps them."""
+    route = _route(spec)
+    order = groups_of(len(recording), spec.workload.payloads).ravel()
+    mine = (order[part :: spec.workers] if part < len(order) else order).astype("uint32")
+    return recording.endless(array("I", mine.tobytes())), lambda: RecordedConnection(route), _check(spec, part, ())
 
 
 def _route(spec: GeneratorSpec) -> Route:

@@ -33,15 +33,15 @@ class Sender:
         self._work = work
         self.connection = work.client()
 
-    def send(self, intended: Account | None = None, due: float | None = None) -> Sent:
-        """One request, whatever happens to it, on the account `intended` or on that of the order in effect.
+    def send(self, intended: Account | None = None, due: float | None = None, request: Any = None) -> Sent:
+        """One request, else the pool's next, on the account `intended`, else on that of the order in effect.
 
         Its time runs from the moment at which we want to send, so that a connection that has to be made counts in it.
         A connection that could not be made is a request, too. In an open loop it was `due` (`time.perf_counter`).
         """
         work, connection = self._work, self.connection
         account, on = None, intended or work.ledger.current
-        request = next(work.requests)
+        request = next(work.requests) if request is None else request
         began = time.perf_counter()
         late = None if due is None else max(round((began - due) * 1e6), 0)
         try:

@@ -61,6 +61,7 @@ class Share:
     arrivals: Arrivals | None = None
     at: float = 0.0
     age: float = 0.0  # seconds since then, for a worker whose clock is another
+    handover: float = 0.0  # so many seconds after `at` a replay is divided like this; before that as it was
 
 
 @dataclass(frozen=True, slots=True)

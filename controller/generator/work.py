@@ -11,6 +11,7 @@ from controller.generator.client import Client, Reply
 from controller.generator.lease import Gate
 from controller.generator.ledger import Ledger
 from controller.generator.reasons import Reasons
+from controller.generator.recording import Recording
 
 
 class Check(Protocol):
@@ -38,3 +39,4 @@ class Work:
     random: random.Random
     pacing: float = 0.0
     retries: int = 0  # further attempts of a failed request
+    recording: Recording | None = None  # requests that are replayed at their recorded times

@@ -6,8 +6,11 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
-Process = Literal["constant", "poisson"]
-"""Constant: evenly spaced. Poisson: independent of each other, with exponential gaps."""
+Process = Literal["constant", "poisson", "recorded"]
+"""Constant: evenly spaced. Poisson: independent of each other, with exponential gaps. Recorded: at recorded times."""
+
+SAME_PLACE_SECONDS = 0.5
+"""An order that begins no further than this from where a replay is goes on with it; any other begins anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +19,9 @@ class Arrivals:
 
     At most `max_in_flight` requests are under way; an arrival that finds no free slot is dropped and counted. `seed` is
     that of a Poisson process.
+
+    A recorded process begins `since` seconds after the recording's first request and goes through it `speed` times as
+    fast; its `start` and `end` are the mean rate, and `burst` is the most that come within a tenth of a second.
     """
 
     start: float
@@ -24,6 +30,9 @@ class Arrivals:
     process: Process = "constant"
     max_in_flight: int = 1000
     seed: int = 1
+    speed: float = 1.0
+    since: float = 0.0
+    burst: int = 0
 
     def rate(self, elapsed: float) -> float:
         """Arrivals a second, `elapsed` seconds after the start."""
@@ -50,7 +59,18 @@ class Arrivals:
 
     def after(self, elapsed: float) -> Arrivals:
         """What is left of it `elapsed` seconds after the start."""
-        return replace(self, start=self.rate(elapsed), lasts=max(self.lasts - max(elapsed, 0.0), 0.0))
+        left, since = max(self.lasts - max(elapsed, 0.0), 0.0), self.position(max(elapsed, 0.0))
+        return replace(self, start=self.rate(elapsed), lasts=left, since=since)
+
+    def position(self, elapsed: float) -> float:
+        """Where in its recording a recorded process is, in recorded seconds; 0 for any other."""
+        return self.since + elapsed * self.speed if self.process == "recorded" else 0.0
+
+    def is_continued_by(self, elapsed: float, later: Arrivals) -> bool:
+        """Whether `later`, which begins `elapsed` seconds after this, goes on where this recorded process is then."""
+        if self.process != "recorded" or later.process != "recorded" or self.speed != later.speed:
+            return False
+        return abs(self.position(elapsed) - later.since) <= SAME_PLACE_SECONDS * self.speed
 
     def share(self, part: int, parts: int) -> Arrivals:
         """The part of one of `parts` workers: an equal share of the rate, whole slots."""

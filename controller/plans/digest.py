@@ -13,7 +13,7 @@ from typing import Any
 from controller.plans.plan import Plan
 from controller.plans.tls import FILES
 
-_NOT_CONTENT = frozenset({"digest", "source", "path", "text"})
+_NOT_CONTENT = frozenset({"digest", "source", "path", "text", "recording"})
 
 
 def digest_of(plan: Plan, written: Mapping[str, Path], locustfile: Path | None = None) -> str:

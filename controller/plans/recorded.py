@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from controller.plans.json_lines import BadLine, json_lines
+
 _KEYS = frozenset({"at", "method", "path", "headers", "body", "body_base64"})
 _METHOD = re.compile(r"[A-Z]{1,20}")
 _PATH = re.compile(r"/[!-~]*")
@@ -60,22 +62,22 @@ def request_problem(value: Any) -> str | None:
 def read_requests(path: Path) -> Iterator[Recorded]:
     """All requests of a file, in its order. Raises `OSError` and `ValueError` that names the line."""
     first: float | None = None
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                value = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise ValueError(f"{path}:{number}: not a JSON value: {error}") from error
-            if (problem := request_problem(value)) is not None:
-                raise ValueError(f"{path}:{number}: holds {problem}")
-            at = value.get("at")
-            first = at if first is None else first
-            since = None if at is None or first is None else at - first
-            headers = tuple(value.get("headers", {}).items())
-            body = _body(value)
-            yield Recorded(since, value.get("method", "POST" if body else "GET"), value["path"], headers, body)
+    for number, _, value in json_lines(path):
+        if isinstance(value, BadLine):
+            raise ValueError(f"{path}:{number}: {value.what}")  # noqa: TRY004 - a wrong file
+        if (problem := request_problem(value)) is not None:
+            raise ValueError(f"{path}:{number}: holds {problem}")
+        first = value.get("at") if first is None else first
+        yield as_request(value, first)
+
+
+def as_request(value: dict[str, Any], first: float | None) -> Recorded:
+    """What a line without problems says; `first` is the time of the file's first request."""
+    at = value.get("at")
+    since = None if at is None or first is None else at - first
+    body = _body(value)
+    headers = tuple(value.get("headers", {}).items())
+    return Recorded(since, value.get("method", "POST" if body else "GET"), value["path"], headers, body)
 
 
 def _body(value: dict[str, Any]) -> bytes:

@@ -13,9 +13,10 @@ from controller.plans.numbers import Duration, Whole
 from controller.plans.plan import Schedule
 from controller.plans.readers import Choice, Json, Text
 from controller.plans.schedule import check_cron
-from controller.plans.stages import MAX_SPAN, STAGE
+from controller.plans.stages import STAGE
 from controller.plans.tables import Key, ListOf, Record
 from controller.plans.target import TARGET
+from controller.plans.timetable import MAX_SPAN
 from controller.plans.together import check_together
 from controller.plans.workers import WORKERS
 

@@ -13,10 +13,11 @@ from controller.plans.numbers import Duration
 from controller.plans.plan import Hold, Phase, Ramp, Soak, Spike, Staircase
 from controller.plans.problems import Findings
 from controller.plans.readers import WRONG, Choice, Json, Reader, Text
+from controller.plans.replay import REPLAY
 from controller.plans.tables import ByKind, Fields, Key, Record
-from controller.plans.yaml_source import Node, Table
+from controller.plans.timetable import MAX_SPAN
+from controller.plans.yaml_source import Entry, Node, Scalar, Table
 
-MAX_SPAN = timedelta(hours=24)
 MAX_STEPS = 200
 LEAST_WINDOW = timedelta(seconds=1)
 
@@ -189,13 +190,16 @@ _SUM_OF_STEPS = "has no meaning here: a staircase lasts as long as its steps"
 
 @dataclass(frozen=True, slots=True)
 class ByLoop:
-    """A stage whose `loop` says on which axis its load is."""
+    """A stage whose `loop` says on which axis its load is; a replay has an axis of its own."""
 
     closed: ByKind
     open: ByKind
+    replay: Record
 
     def read(self, node: Node, key: str, findings: Findings) -> Any:
         """What the kinds of that loop read."""
+        if isinstance(node, Table) and any(_says_replay(entry) for entry in node.entries):
+            return self.replay.read(node, key, findings)
         if isinstance(node, Table) and (entry := next((e for e in node.entries if e.key == "loop"), None)):
             word = Choice(("closed", "open")).read(entry.value, f"{key}.loop", findings)
             if word is WRONG:
@@ -205,8 +209,12 @@ class ByLoop:
 
     def schema(self) -> Json:
         """One object for each kind in each loop."""
-        return {"oneOf": [*self.closed.schema()["oneOf"], *self.open.schema()["oneOf"]]}
+        return {"oneOf": [*self.closed.schema()["oneOf"], *self.open.schema()["oneOf"], self.replay.schema()]}
 
 
-STAGE = ByLoop(_kinds(CLOSED), _kinds(OPEN))
+def _says_replay(entry: Entry) -> bool:
+    return entry.key == "kind" and isinstance(entry.value, Scalar) and entry.value.text == "replay"
+
+
+STAGE = ByLoop(_kinds(CLOSED), _kinds(OPEN), REPLAY)
 """One stage of a plan, of any kind, in either loop."""

@@ -65,6 +65,8 @@ def facts(plan: Plan, timetable: Timetable, now: datetime) -> Iterator[tuple[str
 def load_text(slot: Slot) -> str:
     """Users or arrivals a second of a slot, from start to end."""
     arrivals = slot.arrivals
+    if arrivals is not None and arrivals.process == "recorded":
+        return f"recorded x {arrivals.speed:g}, {format_rate(round(arrivals.end, 3))} on average"
     if arrivals is None:
         ends = [str(slot.users_start), str(slot.users_end)]
     else:

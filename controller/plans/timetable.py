@@ -10,10 +10,13 @@ from math import ceil
 from typing import NamedTuple, assert_never
 
 from controller.plans.arrivals import Arrivals
-from controller.plans.plan import Hold, Level, OpenLoop, Phase, Plan, Ramp, Soak, Spike, Stage, Staircase
+from controller.plans.plan import Hold, Level, OpenLoop, Phase, Plan, Ramp, Replay, Soak, Spike, Stage, Staircase
 
 MAX_IN_FLIGHT = 10_000
 """Most requests that an open loop keeps under way."""
+
+MAX_SPAN = timedelta(hours=24)
+"""Longest stage, and longest run."""
 
 _ZERO = timedelta(0)
 _SECOND = timedelta(seconds=1)
@@ -126,6 +129,9 @@ def slots_of(stage: Stage, timeout: timedelta = _SECOND) -> Iterator[Slot]:
             yield flat(Phase.WARMUP, stage.base, stage.before)
             yield flat(Phase.STEADY, stage.peak, stage.lasts, stage.discard)
             yield flat(Phase.COOLDOWN, stage.base, stage.after)
+        case Replay():
+            arrivals = _replayed(stage, timeout)
+            yield Slot(0, stage.name, stage.phase, _ZERO, stage.lasts, 0, 0, stage.discard, arrivals)
         case _:
             assert_never(stage)
 
@@ -134,6 +140,17 @@ def _arrivals(loop: OpenLoop, start: Level, end: Level, lasts: timedelta, timeou
     """By Little's law rate times timeout requests are under way when every one of them times out."""
     most = min(max(ceil(max(start, end) * (timeout / _SECOND)), 1), MAX_IN_FLIGHT)
     return Arrivals(start, end, lasts / _SECOND, loop.arrivals, loop.max_in_flight or most, loop.seed)
+
+
+def _replayed(stage: Replay, timeout: timedelta) -> Arrivals:
+    """There are slots for the busiest second of the recording when every request of it times out."""
+    found = stage.recording
+    if found is None:
+        raise ValueError(f"the recording of stage {stage.name} was not read")
+    busiest = max(found.peak * max(timeout / _SECOND, 1.0), found.burst)
+    most = stage.loop.max_in_flight or min(max(ceil(busiest), 1), MAX_IN_FLIGHT)
+    lasts = stage.lasts / _SECOND
+    return Arrivals(found.mean, found.mean, lasts, "recorded", most, speed=stage.speed, burst=found.burst)
 
 
 def _tidy(load: Level) -> Level:

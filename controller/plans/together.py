@@ -12,9 +12,9 @@ from controller.plans.fitting import workload_fits_target
 from controller.plans.open_loops import check_open_loops
 from controller.plans.plan import Stage
 from controller.plans.readers import WRONG
-from controller.plans.stages import MAX_SPAN
+from controller.plans.replay import read_recordings
 from controller.plans.tables import Fields
-from controller.plans.timetable import slots_of
+from controller.plans.timetable import MAX_SPAN, slots_of
 
 MAX_SLOTS = 1000
 
@@ -32,6 +32,7 @@ _NOT_LATENCIES = (
 
 def check_together(plan: Fields) -> None:
     """Apply every rule."""
+    read_recordings(plan)
     _names_differ(plan)
     _workload_fits_target(plan)
     _span_fits(plan)
