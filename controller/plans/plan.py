@@ -11,6 +11,7 @@ from typing import Literal
 from controller.plans.answer_rules import Degraded, Expected
 from controller.plans.arrivals import Process
 from controller.plans.criterion import Criterion, StopRule
+from controller.plans.recording_profile import Profile
 from controller.plans.tls import Tls
 
 
@@ -181,7 +182,31 @@ class Spike:
     kind: Literal["spike"] = "spike"
 
 
-Stage = Hold | Soak | Ramp | Staircase | Spike
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """The recorded requests of the workload at their recorded times, `speed` times as fast; `bound` ends it earlier.
+
+    `recording` is read from the file when the plan is loaded and is no part of what the plan says.
+    """
+
+    name: str
+    speed: float
+    loop: OpenLoop
+    bound: timedelta | None = None
+    phase: Phase = Phase.STEADY
+    discard: timedelta = timedelta(0)
+    recording: Profile | None = None
+    kind: Literal["replay"] = "replay"
+
+    @property
+    def lasts(self) -> timedelta:
+        """The bound, else the whole recording."""
+        if self.recording is None:
+            raise ValueError(f"the recording of stage {self.name} was not read")
+        return self.bound or self.recording.lasts
+
+
+Stage = Hold | Soak | Ramp | Staircase | Spike | Replay
 
 
 @dataclass(frozen=True, slots=True)

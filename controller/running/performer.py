@@ -8,7 +8,7 @@ from typing import assert_never
 
 from controller.generator_spec import GeneratorSpec
 from controller.orders import Drain, Lease, Quit
-from controller.plans.plan import Plan
+from controller.plans.plan import Plan, Replay
 from controller.ports import Annotator, Discovery, Generator, RunFolder
 from controller.running import annotation
 from controller.running.chronicle import Chronicle
@@ -104,6 +104,7 @@ class Performer:
             plan.workers,
             listen,
             plan.remote_workers or 0,
+            replays=any(isinstance(stage, Replay) for stage in plan.stages),
             limits=plan.generator_limits,
         )
         self.ports.generator.start(spec)
