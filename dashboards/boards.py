@@ -15,8 +15,10 @@ from dashboards.panels import (
     itself,
     load,
     overview,
+    readings,
     run,
     server,
+    signals,
     where,
 )
 from dashboards.variables import CONTROLLER, GENERATOR, GPU, HOST, MODEL, PLAN, RUN, SERVER, WORKER
@@ -38,14 +40,14 @@ WHERE = Board(
 HEALTH = Board(
     uid="stagelight-generator-health",
     title="Stagelight / Load-generator health",
-    description="Can the load generator be trusted? One glance, then each signal of each worker with its limit.",
+    description="Can the load generator be trusted? One glance, then each signal, its limit and what to do.",
     rows=(
         Row(
             911,
             "One glance: anything red means that the verdict will be invalid",
             (
+                health.FIT,
                 health.WORST,
-                health.WHICH,
                 health.MISSING,
                 health.USERS_MISSING,
                 health.LOST,
@@ -53,7 +55,7 @@ HEALTH = Board(
                 run.PHASES,
             ),
         ),
-        Row(912, "Signals and their limits", (health.SIGNALS, health.CPU, health.LAG, health.AGE, health.MEMORY)),
+        Row(912, "Signals, their limits, what to do", (signals.NOW, health.SIGNALS)),
         Row(
             913,
             "Load asked for and sent",
@@ -66,6 +68,10 @@ HEALTH = Board(
                 load.REQUESTS,
             ),
         ),
+        Row(914, "Signals of time: cores, quota, waiting", signals.TIME, opened=False),
+        Row(915, "Signals of load: what is due, who sends it, and a lone probe beside it", signals.LOAD, opened=False),
+        Row(916, "Signals of room: sockets, files, memory, clock", signals.ROOM, opened=False),
+        Row(917, "Readings that the signals are made of", (health.LAG, *readings.ALL), opened=False),
     ),
     variables=(PLAN, GENERATOR, WORKER, SERVER, MODEL),
 )

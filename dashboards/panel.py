@@ -88,7 +88,8 @@ class State:
 class Column:
     """A column of a table: the label, or the ref of the query, whose values it shows.
 
-    `link` is where a click leads; it may hold `${__data.fields["<title>"]}`. `width` in pixels.
+    `link` is where a click leads; it may hold `${__data.fields["<title>"]}`. `width` in pixels. `texts`: what to show
+    in place of a value.
     """
 
     source: str
@@ -96,6 +97,7 @@ class Column:
     unit: Unit = Unit.PLAIN
     width: int = 150
     link: str = ""
+    texts: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

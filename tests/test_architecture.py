@@ -20,7 +20,7 @@ BANNED_NAMES = {"utils", "util", "helpers", "common", "manager", "misc", "base",
 
 ALLOWED: dict[str, tuple[str, ...]] = {
     "exporters": ("exporters",),
-    "dashboards": ("dashboards", "exporters.names", "exporters.metric", "controller.names"),
+    "dashboards": ("dashboards", "exporters.names", "exporters.metric", "exporters.loadgen_limits", "controller.names"),
     "controller": ("controller", "exporters.names", "exporters.metric", "exporters.loadgen_limits"),
     "controller/generator": (
         *("controller", "exporters.names", "exporters.metric", "exporters.loadgen_limits", "exporters.loadgen"),

@@ -129,6 +129,9 @@ def _column(column: Column) -> dict[str, object]:
     found: list[tuple[str, object]] = [("custom.width", column.width), ("unit", column.unit.value)]
     if column.link:
         found.append(("links", [{"title": "open", "url": column.link, "targetBlank": False}]))
+    if column.texts:
+        options = {value: {"text": words, "index": index} for index, (value, words) in enumerate(column.texts)}
+        found.append(("mappings", [{"type": "value", "options": options}]))
     return _override(column.title, *found)
 
 

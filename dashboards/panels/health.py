@@ -17,22 +17,27 @@ WORST = now(
     "health-worst",
     "Worst signal",
     "How near is the worst worker to its limit?",
-    "100 %: add workers, cores or quota, or lower the load; this stage will be invalid.",
+    "100 %: this stage will be invalid.",
     Unit.SHARE,
     max_by(WORST_SIGNAL),
     thresholds=TO_LIMIT,
     decimals=0,
     width=4,
 )
-WHICH = now(
+FIT = now(
     41,
-    "health-which",
-    "It is",
-    "Which signal of which worker is nearest to its limit?",
-    "cpu: more workers or cores. loop_lag without cpu: a neighbour on the core, or a quota that holds back.",
+    "health-fit",
+    "The generator is",
+    "Can the generator be trusted now, and if not, which signal of which worker is at its limit?",
+    "anything but fit: the verdict of this stage becomes invalid. The table below says what to do about the signal.",
     Unit.PLAIN,
-    Expr(f"topk(1, max by (signal, worker) ({WORST_SIGNAL}))"),
+    Expr(
+        f"topk(1, max by (signal, worker) ({WORST_SIGNAL}) >= 1) "
+        f'or label_replace(max({WORST_SIGNAL}) < 1, "signal", "fit", "", "")'
+    ),
     labels=("signal", "worker"),
+    colours=(("fit", palette.GOOD), *((signal, palette.BAD) for signal in loadgen.SIGNALS)),
+    no_value="no generator",
     width=4,
 )
 MISSING = now(
@@ -93,17 +98,6 @@ SIGNALS = lines(
     thresholds=(Threshold(None, palette.GOOD), Threshold(1, palette.BAD)),
     height=9,
 )
-CPU = lines(
-    47,
-    "health-cpu",
-    "CPU of each worker, in cores",
-    "How much of a core does each worker use? A worker cannot use more than one.",
-    "near 1: it cannot send more. Add workers.",
-    Unit.COUNT,
-    Query("A", sum_by(rate(series(loadgen.WORKER_CPU, *OF)), "worker"), "{{worker}}"),
-    thresholds=(Threshold(None, palette.GOOD), Threshold(0.95, palette.BAD)),
-    width=HALF,
-)
 LAG = lines(
     48,
     "health-lag",
@@ -117,26 +111,5 @@ LAG = lines(
         "{{worker}}",
     ),
     thresholds=(Threshold(None, palette.GOOD), Threshold(0.02, palette.BAD)),
-    width=HALF,
-)
-AGE = lines(
-    49,
-    "health-age",
-    "Age of each worker's last report",
-    "Do all workers report every second?",
-    "three seconds: the worker counts as lost.",
-    Unit.SECONDS,
-    Query("A", max_by(series(loadgen.WORKER_REPORT_AGE, *OF), "worker"), "{{worker}}"),
-    thresholds=(Threshold(None, palette.GOOD), Threshold(3, palette.BAD)),
-    width=HALF,
-)
-MEMORY = lines(
-    50,
-    "health-memory",
-    "Memory of each worker",
-    "How much memory does each worker hold?",
-    "a rise at the same number of users: something is kept; the kernel ends a worker that takes too much.",
-    Unit.BYTES,
-    Query("A", max_by(series(loadgen.WORKER_MEMORY, *OF), "worker"), "{{worker}}"),
     width=HALF,
 )

@@ -37,3 +37,12 @@ class Cut:
     end: datetime
     seconds: float
     because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Canary:
+    """Of `n` lone probes of the controller: their median, and the generator's in the same seconds; None: too few."""
+
+    n: int
+    p50: float | None
+    generator_p50: float | None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from dashboards.report import wording
 from dashboards.report.instrument import Disturbance
 from dashboards.report.markup import Markup, element, table, text, together
@@ -41,3 +43,44 @@ def _dealt_with(window: Window, one: Disturbance) -> str:
     if window.cut is not None and one.start >= window.cut.start and one.end <= window.cut.end:
         return "cut out"
     return "in the figures"
+
+
+QUANTILES = ("p50", "p95", "p99", "p99.9")
+
+DISTORTION_NOTE = (
+    "How much of each quantile the generator itself may have added: the same quantile of how long its event loops let "
+    "things wait, and in an open loop of how late requests left; of the P50 also what a lone probe of the controller's "
+    "own did not see. The slowest answers are assumed to be those that waited longest: the truth is at most this."
+)
+
+
+def distortion(run: Run) -> Iterator[Markup]:
+    """What of the latencies may be the generator's own; nothing for a record that does not know."""
+    if not any(window.distortion for window in run.windows):
+        return
+    rows = (
+        (
+            text(window.name),
+            *(text(_ours(window, name)) for name in QUANTILES),
+            text("-" if window.canary is None else f"{window.canary.n:,}"),
+            text(_latency(window.canary.p50 if window.canary else None)),
+            text(_latency(window.canary.generator_p50 if window.canary else None)),
+        )
+        for window in run.windows
+    )
+    heads = [f"of the {name.upper()}" for name in QUANTILES]
+    yield table(("window", *heads, "probes", "their P50", "the generator's P50 then"), rows)
+    sent = sum(run.canary.values())
+    counted = f" {sent:,} lone probes were sent in the run; the target received them, and no other figure holds them."
+    yield element("p", text(DISTORTION_NOTE + (counted if sent else "")), cls="asks")
+
+
+def _ours(window: Window, name: str) -> str:
+    figure = window.distortion.get(name)
+    if figure is None or figure.value is None:
+        return (figure and figure.reason) or "unknown"
+    return f"at most {wording.latency(figure.value)}"
+
+
+def _latency(seconds: float | None) -> str:
+    return "-" if seconds is None else wording.latency(seconds)

@@ -164,4 +164,5 @@ def _unit(panel: Panel, query: Query) -> Unit:
 
 
 def _cell(column: Column, row: dict[str, str]) -> Markup:
-    return text(row.get(column.source, "-"))
+    value = row.get(column.source, "-")
+    return text(dict(column.texts).get(value, value))

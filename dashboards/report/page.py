@@ -38,7 +38,9 @@ def render_report(run: Run, board: Board, seconds: Seconds | None, answers: Answ
         element("h1", text(f"{run.plan.name}: load test report")),
         tables.verdict(run),
         _section("Objectives", tables.objectives(run)),
-        _section("Latency of every measured window", tables.latencies(run), _note(LATENCY_NOTE)),
+        _section(
+            "Latency of every measured window", tables.latencies(run), _note(LATENCY_NOTE), *limits.distortion(run)
+        ),
         _section("Requests of every measured window", tables.requests(run)),
         _section("The generator's own limits", limits.disturbances(run), _note(limits.NOTE)),
         _section("How many requests took how long", tables.shares(run), _note(SHARES_NOTE)),

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from dashboards.report.instrument import Cut, Disturbance, Health
+from dashboards.report.instrument import Canary, Cut, Disturbance, Health
 
 SCHEMA = 1
 """Version of the record that this reader understands."""
@@ -89,6 +89,8 @@ class Window:
     disturbances: tuple[Disturbance, ...] = ()
     cut: Cut | None = None
     remarks: tuple[str, ...] = ()
+    distortion: dict[str, Figure] = field(default_factory=dict)
+    canary: Canary | None = None
 
     @property
     def name(self) -> str:
@@ -200,6 +202,7 @@ class Run:
     notes: tuple[str, ...]
     fingerprint: dict[str, Any]
     method: str
+    canary: dict[str, int] = field(default_factory=dict)
     extra: dict[str, Any] = field(default_factory=dict)
 
     @property

@@ -14,11 +14,13 @@ import yaml
 from controller.plans.plan import Phase
 from controller.running.annotation import MARKERS
 from dashboards import palette
-from dashboards.board import TAG, Board
+from dashboards.board import TAG, Board, Row
+from dashboards.boards import HEALTH
 from dashboards.catalog import BOARDS
 from dashboards.grafana.layout import COLUMNS, Place, above_the_fold, lay_out
 from dashboards.grafana.render import PHASE_TAG, PROVISIONED_UID, layers, render
 from dashboards.panel import Kind, Panel, Unit
+from exporters.loadgen_limits import LIMITS
 from exporters.names import loadgen
 
 ROOT = Path(__file__).parents[2]
@@ -64,30 +66,59 @@ def test_nothing_overlaps_or_leaves_the_grid(board: Board) -> None:
         assert place.w > 0
         assert place.x + place.w <= COLUMNS
         assert place.h > 0
-    for one, other in combinations(places, 2):
-        beside = one.x + one.w <= other.x or other.x + other.w <= one.x
-        assert beside or one.y + one.h <= other.y or other.y + other.h <= one.y, (one.item.title, other.item.title)
+    opened = [place for place in places if isinstance(place.item, Row) or place.item in board.opened]
+    closed = [[place for place in places if place.item in row.panels] for row in board.rows if not row.opened]
+    for together in (opened, *closed):
+        for one, other in combinations(together, 2):
+            beside = one.x + one.w <= other.x or other.x + other.w <= one.x
+            assert beside or one.y + one.h <= other.y or other.y + other.h <= one.y, (one.item.title, other.item.title)
 
 
 @every_board
 def test_time_graphs_are_as_wide_as_the_board_so_that_their_axes_line_up(board: Board) -> None:
     """Or half as wide, two to a line: then the axes of each column line up."""
     assert {p.width for p in board.panels if p.kind is not Kind.STAT} <= {COLUMNS, COLUMNS // 2}
-    lines: dict[int, list[Place]] = {}
+    lines: dict[tuple[int, int], list[Place]] = {}
+    row = 0
     for place in lay_out(board):
-        if isinstance(place.item, Panel) and place.item.kind is not Kind.STAT:
-            lines.setdefault(place.y, []).append(place)
+        if isinstance(place.item, Row):
+            row = place.item.id
+        elif place.item.kind is not Kind.STAT:
+            lines.setdefault((row, place.y), []).append(place)
     for beside in lines.values():
         assert len({place.h for place in beside}) == 1, [place.item.title for place in beside]
 
 
 @every_board
 def test_a_board_stays_within_what_a_person_can_watch(board: Board) -> None:
-    stats = [panel for panel in board.panels if panel.kind is Kind.STAT]
-    graphs = [panel for panel in board.panels if panel.kind is not Kind.STAT]
+    stats = [panel for panel in board.opened if panel.kind is Kind.STAT]
+    graphs = [panel for panel in board.opened if panel.kind is not Kind.STAT]
     assert len(stats) <= 8
     assert len(graphs) <= 16
     assert sum(len(panel.queries) for panel in above_the_fold(board)) <= 20
+
+
+@every_board
+def test_a_closed_row_holds_its_panels_itself_so_that_they_ask_nothing(board: Board) -> None:
+    shown = render(board)["panels"]
+    assert {p["id"] for p in shown if p["type"] != "row"} == {panel.id for panel in board.opened}
+    for row, wanted in zip((p for p in shown if p["type"] == "row"), board.rows, strict=True):
+        assert row["collapsed"] is not wanted.opened
+        assert [p["id"] for p in row["panels"]] == ([] if wanted.opened else [panel.id for panel in wanted.panels])
+
+
+def test_every_signal_of_the_generator_has_its_panel_with_its_limit_and_what_to_do() -> None:
+    panels = {panel.title.partition(":")[0]: panel for panel in HEALTH.panels if panel.key.startswith("signal-")}
+    assert set(panels) == set(loadgen.SIGNALS)
+    for signal, limit in LIMITS.items():
+        assert limit.remedy in panels[signal].bad
+        assert limit.measures in panels[signal].question
+        assert any(f'{loadgen.SIGNAL_LIMIT.name}{{signal="{signal}"' in query.expr for query in panels[signal].queries)
+
+
+def test_every_reading_of_the_generator_is_on_a_board() -> None:
+    asked = " ".join(query.expr for panel in HEALTH.panels for query in panel.queries)
+    assert {metric.name for metric in loadgen.READINGS if metric.name not in asked} == set()
 
 
 @every_panel
@@ -125,7 +156,7 @@ def test_the_json_leaves_nothing_to_the_installation(board: Board) -> None:
 
 @every_board
 def test_reducers_and_transformations_are_grafanas(board: Board) -> None:
-    for panel in render(board)["panels"]:
+    for panel in every_panel_of(render(board)):
         options = panel.get("options", {})
         reducers = {*options.get("reduceOptions", {}).get("calcs", []), *options.get("legend", {}).get("calcs", [])}
         assert reducers <= GRAFANA_REDUCERS
@@ -191,6 +222,11 @@ def scrape_interval() -> str:
     """Of the configuration that the data source's interval must be equal to."""
     interval: str = yaml.safe_load((ROOT / "prometheus" / "prometheus.yml").read_text())["global"]["scrape_interval"]
     return interval
+
+
+def every_panel_of(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """Those inside closed rows as well."""
+    return [each for panel in document["panels"] for each in (panel, *panel.get("panels", ()))]
 
 
 def walk(node: Any) -> list[dict[str, Any]]:

@@ -38,6 +38,7 @@ type Property<Custom> =
   | { id: "color"; value: Plain<schema.FieldColor> }
   | { id: "unit" | "displayName"; value: string }
   | { id: "links"; value: Array<{ title: string; url: string; targetBlank: boolean }> }
+  | { id: "mappings"; value: Array<Plain<schema.ValueMap>> }
   | { [Key in keyof Custom & string]-?: { id: `custom.${Key}`; value: Plain<NonNullable<Custom[Key]>> } }[keyof Custom &
       string];
 
@@ -60,14 +61,15 @@ type Drawn<Type extends string, Options, Custom> = Plain<
   };
 };
 
-type Panel =
-  | Plain<schema.RowPanel>
+type Picture =
   | Drawn<"timeseries", timeseries.Options, timeseries.FieldConfig>
   | Drawn<"stat", stat.Options, Record<string, never>>
   | Drawn<"heatmap", heatmap.Options, heatmap.FieldConfig>
   | Drawn<"state-timeline", stateTimeline.Options, stateTimeline.FieldConfig>
   | Drawn<"table", table.Options, table.FieldConfig>
   | Drawn<"xychart", xychart.Options, xychart.FieldConfig>;
+
+type Panel = (Plain<Omit<schema.RowPanel, "panels">> & { panels: Array<Picture> }) | Picture;
 
 type Annotation = { enable: boolean; hide: boolean; iconColor: string; name: string } & (
   | { datasource: GrafanaRef; builtIn: 1; type: "dashboard" }
