@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from controller.plans.arrivals import Arrivals
@@ -108,12 +108,16 @@ class ArrivalCell:
 
 @dataclass(frozen=True, slots=True)
 class WorkerHealth:
-    """One worker as of its last report; `saturation` maps signal to distance from its limit (1 = at it)."""
+    """One worker as of its last report; `saturation` maps signal to distance from its limit (1 = at it).
+
+    `lags` maps microseconds that its event loop woke up late to their number, of the reports since the last interval.
+    """
 
     worker: str
     users: int
     report_age: float
     saturation: Mapping[str, float]
+    lags: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +181,7 @@ def decode(line: bytes) -> Command | Report:
         body["cells"] = tuple(_cell(cell) for cell in body["cells"])
         body["intended"] = tuple(_cell(cell) for cell in body.get("intended", ()))
         body["arrivals"] = tuple(_arrival_cell(cell) for cell in body.get("arrivals", ()))
-        body["workers"] = tuple(WorkerHealth(**worker) for worker in body["workers"])
+        body["workers"] = tuple(_health(worker) for worker in body["workers"])
     try:
         if kind is Order and body.get("arrivals") is not None:
             body["arrivals"] = Arrivals(**body["arrivals"])
@@ -189,6 +193,11 @@ def decode(line: bytes) -> Command | Report:
 def _cell(body: dict[str, Any]) -> Cell:
     counts = {int(us): int(number) for us, number in body.pop("counts").items()}
     return Cell(counts=counts, **body)
+
+
+def _health(body: dict[str, Any]) -> WorkerHealth:
+    lags = {int(us): int(number) for us, number in body.pop("lags", {}).items()}
+    return WorkerHealth(lags=lags, **body)
 
 
 def _arrival_cell(body: dict[str, Any]) -> ArrivalCell:

@@ -38,7 +38,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "grafanalib": ("dashboards/",),
     "plotly": ("dashboards/",),
     "requests": ("controller/edges/", "controller/generator/own_outcome.py"),
-    "rich": ("controller/cli/", "controller/verdicts/table.py"),
+    "rich": ("controller/cli/", "controller/verdicts/table"),
 }
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from controller.figures.canary import Probe
+from controller.figures.distortion import LAG, waits
 from controller.figures.histogram import Histogram, merged
 from controller.figures.indicators import union
 from controller.figures.measurement import Batch
@@ -78,6 +79,7 @@ class LatencyLedger:
         self._batches: dict[tuple[int, bool], Batches[Batch]] = {}
         self._intended: dict[tuple[int, bool], Batches[Batch]] = {}
         self._arrivals: dict[tuple[int, bool], Batches[ArrivalCount]] = {}
+        self._waits: dict[tuple[int, bool], Batches[Batch]] = {}
 
     def add(self, interval: Interval) -> None:
         """Take one interval. Raises `ValueError` for an outcome that is not one of ours."""
@@ -91,6 +93,9 @@ class LatencyLedger:
             counted = ArrivalCount(interval.start, interval.end)
             counted.add(cell)
             self._arrivals.setdefault((cell.slot, cell.measured), Batches(together)).add(counted)
+        if (waited := _waited(interval)) is not None and (parts or interval.arrivals):
+            key = max([*parts, *((cell.slot, cell.measured) for cell in interval.arrivals)])
+            self._waits.setdefault(key, Batches(union)).add(waited)
         self.seconds.append(second(interval, (parts | intended).values()))
         if len(self.seconds) > DETAILED_SECONDS:
             old = len(self.seconds) - DETAILED_SECONDS - 1
@@ -123,6 +128,11 @@ class LatencyLedger:
         found = self._arrivals.get((slot, measured))
         return found.all() if found else ()
 
+    def waits(self, slot: int, *, measured: bool = True) -> tuple[Batch, ...]:
+        """How long the workers' event loops let things wait while the slot was the newest, in order of time."""
+        found = self._waits.get((slot, measured))
+        return found.all() if found else ()
+
     def histogram(self, slot: int, outcome: str, *, measured: bool = True) -> Histogram:
         """All latencies of one outcome in a slot, of inside or outside its window."""
         return merged([batch.histogram(outcome) for batch in self.batches(slot, measured=measured)])
@@ -136,6 +146,16 @@ class LatencyLedger:
         """Seconds that lie wholly inside `[start, end)` (epoch seconds)."""
         slack = 1e-6
         return [row for row in self.seconds if row.start >= start - slack and row.end <= end + slack]
+
+
+def _waited(interval: Interval) -> Batch | None:
+    lags = [waits(worker.lags) for worker in interval.workers if worker.lags]
+    if not lags:
+        return None
+    whole = Histogram()
+    for found in lags:
+        whole.add(found, sum(us * number for us, number in found.items()))
+    return Batch(interval.start, interval.end, {LAG: whole})
 
 
 def _by_slot(interval: Interval, cells: Sequence[Cell]) -> dict[tuple[int, bool], Batch]:

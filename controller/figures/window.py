@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal, TypeVar
 
+from controller.figures.canary import CanarySeen, seen
 from controller.figures.cutting import (
     Cut,
     Stretch,
@@ -18,6 +19,7 @@ from controller.figures.cutting import (
     outside,
     widened,
 )
+from controller.figures.distortion import LAG, distortion
 from controller.figures.disturbance import SATURATED_SHARE, Disturbance, HotSpan, covered, disturbances
 from controller.figures.health import Health, breaks_off, health, hot_spans
 from controller.figures.indicators import Share, counts, shares, tail_ratio, union, window_indicators
@@ -40,8 +42,9 @@ class Window:
     Figures speak of requests that were sent inside it, whenever they ended. `seconds` is how long was measured: its
     real length without a disturbed stretch that was cut out; `planned_seconds` what the plan asked for. `outcomes`
     counts every request by outcome. `disturbances` are those of the whole window, `health` is that of what was
-    measured, and `remarks` say what a reader of a window that is not invalid must know. In an open loop there are
-    arrivals instead of users: latencies count from the intended send, and `from_send` has them from the actual send.
+    measured, `distortion` how many seconds of each quantile the generator itself may have added, and `remarks` say what
+    a reader of a window that is not invalid must know. In an open loop there are arrivals instead of users: latencies
+    count from the intended send, and `from_send` has them from the actual send.
     """
 
     slot: int
@@ -62,6 +65,8 @@ class Window:
     disturbances: tuple[Disturbance, ...] = ()
     cut: Cut | None = None
     remarks: tuple[str, ...] = ()
+    distortion: dict[Indicator, Measurement] = field(default_factory=dict)
+    canary: CanarySeen | None = None
 
     @property
     def name(self) -> str:
@@ -130,11 +135,19 @@ def measure_window(slot: Slot, times: SlotTimes, ledger: LatencyLedger) -> Windo
         disturbances=disturbed,
         cut=cut,
     )
+    kept = together(window.kept(ledger.arrivals(slot.seq)))
     if slot.arrivals:
-        kept = together(window.kept(ledger.arrivals(slot.seq)))
         from_send = _from_send(window.kept(ledger.batches_from_send(slot.seq)), window.seconds)
         window = replace(window, punctuality=kept.punctuality(slot.arrivals), from_send=from_send)
-    return with_figures(window, ledger.batches(slot.seq))
+    window = with_figures(window, ledger.batches(slot.seq))
+    canary = seen(ledger.probes, [row for row in ledger.between(start, end) if not _in_cut(row, stretch)])
+    waited = [batch.histogram(LAG) for batch in window.kept(ledger.waits(slot.seq))]
+    late = kept.lateness if slot.arrivals else None
+    return replace(window, canary=canary, distortion=distortion(waited, late, window.indicators, canary))
+
+
+def _in_cut(row: Timed, stretch: Stretch | None) -> bool:
+    return stretch is not None and row.end > stretch.start and row.start < stretch.end
 
 
 def _stretch(slot: Slot, spans: Sequence[HotSpan], start: float, end: float, ledger: LatencyLedger) -> Stretch | None:
@@ -148,7 +161,9 @@ def _stretch(slot: Slot, spans: Sequence[HotSpan], start: float, end: float, led
     if stretch is None:
         return None
     seq = slot.seq
-    stretch = widened(stretch, (ledger.batches(seq), ledger.batches_from_send(seq), ledger.arrivals(seq)))
+    stretch = widened(
+        stretch, (ledger.batches(seq), ledger.batches_from_send(seq), ledger.arrivals(seq), ledger.waits(seq))
+    )
     if not enough_remains(stretch, start, end):
         return None
     left = health(slot.users_end, start, end, ledger, stretch)

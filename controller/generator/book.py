@@ -81,6 +81,7 @@ class Book:
         member.started, member.ended, member.users = report.started, report.ended, report.users
         member.vitals, member.retries = report.vitals, report.retries
         member.lags.add(Counter(report.vitals.lags_us), sum(report.vitals.lags_us))
+        member.new_lags.update(map(quantise, report.vitals.lags_us))
         self._add(report.cells, member)
         self.open.add(report.intended, report.arrivals)
         return faults
@@ -112,6 +113,8 @@ class Book:
         cells = tuple(Cell(*key, counts, sum_us) for key, (counts, sum_us) in self._pending.items())
         self._pending = {}
         health = tuple(member.health(now) for member in self.members.values())
+        for member in self.members.values():
+            member.new_lags = Counter()
         in_flight = self.started - self.ended
         totals = (self.started, self.ended, in_flight, self.users)
         return Interval(start, end, cells, *totals, health, *self.open.take(), self.rate(end))

@@ -38,6 +38,7 @@ class Member:
     retries: int = 0
     vitals: Vitals | None = None
     lags: Buckets = field(default_factory=lambda: Buckets(LAG_BOUNDS_US))
+    new_lags: Counter[int] = field(default_factory=Counter)  # microseconds, since the last interval
     received: Counter[str] = field(default_factory=Counter)  # requests by outcome that its reports told of
     drained: WorkerDrained | None = None
 
@@ -57,4 +58,4 @@ class Member:
     def health(self, now: float) -> WorkerHealth:
         """As of its last report; a worker that is not connected has no readings, only an age."""
         saturation = dict(self.vitals.saturation) if self.vitals and self.connected(now) else {}
-        return WorkerHealth(self.name, self.users, self.age(now), saturation)
+        return WorkerHealth(self.name, self.users, self.age(now), saturation, dict(self.new_lags))

@@ -11,17 +11,27 @@ from collections.abc import Iterator
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from controller.figures import wording
-from controller.figures.enough import fewest
-from controller.figures.measurement import Absent, Measured, Measurement
+from controller.figures.measurement import Measured
 from controller.figures.window import Window
 from controller.plans.criterion import Indicator
 from controller.plans.rate import format_rate
 from controller.verdicts.reasons import Reason, Ruling
 from controller.verdicts.record import RunRecord
+from controller.verdicts.table_cells import (
+    ABSENT,
+    LATENCIES,
+    MOST_ROWS,
+    block,
+    cell,
+    columns,
+    ms,
+    ms_interval,
+    percent,
+)
+from controller.verdicts.table_instrument import distortion, remarks
 
 WIDTH = 80
 STYLES = {
@@ -32,29 +42,23 @@ STYLES = {
 }
 SIGNS = {Ruling.PASS: "✓", Ruling.FAIL: "✗", Ruling.INVALID: "!", Ruling.INCONCLUSIVE: "?"}
 PLAIN_SIGNS = str.maketrans({"✓": "+", "✗": "x", "…": "."})
-ABSENT = "-"
-MOST_ROWS = 12
-"""Objectives and reasons beyond so many are counted, not listed: the rest is in the record."""
-
-LATENCIES = (
-    Indicator.P50,
-    Indicator.P95,
-    Indicator.P99,
-    Indicator.P999,
-    Indicator.MEAN,
-    Indicator.MAX,
-)
 
 
 def verdict_screen(record: RunRecord) -> RenderableType:
     """Everything that a person must see after a run, top to bottom."""
     parts: list[RenderableType] = [_headline(record)]
     if record.windows:
-        parts += [_latencies(record), *_arrivals(record.windows), _requests(record.windows), _shares(record.windows)]
+        parts += [
+            _latencies(record),
+            *_arrivals(record.windows),
+            *distortion(record.windows),
+            _requests(record.windows),
+            _shares(record.windows),
+        ]
     if record.verdict.objectives:
         parts.append(_objectives(record))
     parts.extend(_reasons(record.verdict.reasons))
-    parts.extend(_remarks(record.windows))
+    parts.extend(remarks(record.windows))
     return Group(*parts)
 
 
@@ -86,23 +90,16 @@ def _headline(record: RunRecord) -> RenderableType:
     return Group(first, second)
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False, show_edge=False)
-    for number, column in enumerate(columns):
-        table.add_column(column, justify="right" if number else "left", no_wrap=number > 0, overflow="fold")
-    return table
-
-
 def _latencies(record: RunRecord) -> RenderableType:
     """In milliseconds throughout, so that a column can be read downwards."""
     heads = [indicator.value.replace("p", "P") for indicator in LATENCIES]
-    table = _table("Latency, ms", *heads[:3], "95 % sure", *heads[3:])
+    table = columns("Latency, ms", *heads[:3], "95 % sure", *heads[3:])
     for window in record.windows:
         ruling = record.verdict.of_window(window.slot)
-        cells = [_ms(indicator, window.indicators[indicator]) for indicator in LATENCIES]
+        cells = [ms(indicator, window.indicators[indicator]) for indicator in LATENCIES]
         name = Text.assemble((SIGNS[ruling], STYLES[ruling]), f" {window.name}")
-        table.add_row(name, *cells[:3], _ms_interval(window.indicators[Indicator.P99]), *cells[3:])
-    return _block(table)
+        table.add_row(name, *cells[:3], ms_interval(window.indicators[Indicator.P99]), *cells[3:])
+    return block(table)
 
 
 def _arrivals(windows: tuple[Window, ...]) -> Iterator[RenderableType]:
@@ -113,46 +110,46 @@ def _arrivals(windows: tuple[Window, ...]) -> Iterator[RenderableType]:
     yield Text("loop: open, latency from the intended send time", style="dim")
     if len(found) < len(windows):
         yield Text("loop: closed, latency from the actual send (windows named by users)", style="dim")
-    table = _table("Open loop", "asked", "sent/s", "dropped", "late P99", "P50 from send", "P99 from send")
+    table = columns("Open loop", "asked", "sent/s", "dropped", "late P99", "P50 from send", "P99 from send")
     for window, kept in found:
         table.add_row(
             window.name,
             format_rate(kept.asked),
             f"{wording.digits(kept.sent / window.seconds, 4)}",
-            _percent((kept.due - kept.sent) / kept.due, kept.due - kept.sent) if kept.due else ABSENT,
+            percent((kept.due - kept.sent) / kept.due, kept.due - kept.sent) if kept.due else ABSENT,
             ABSENT if kept.lateness_p99 is None else wording.latency(kept.lateness_p99),
-            *(_ms(indicator, window.from_send[indicator]) for indicator in (Indicator.P50, Indicator.P99)),
+            *(ms(indicator, window.from_send[indicator]) for indicator in (Indicator.P50, Indicator.P99)),
         )
-    yield _block(table)
+    yield block(table)
 
 
 def _requests(windows: tuple[Window, ...]) -> RenderableType:
     fallbacks = any(window.outcomes.get("degraded") for window in windows)
     heads = ("degraded",) if fallbacks else ()
-    table = _table("Requests", "ended", "ok/s", "errors", "timeouts", *heads, "P99/mean", "stalled", "gen.")
+    table = columns("Requests", "ended", "ok/s", "errors", "timeouts", *heads, "P99/mean", "stalled", "gen.")
     for window in windows:
         found, tail = window.indicators, window.tail_ratio
-        degraded = [_cell(Indicator.DEGRADED_RATIO, found[Indicator.DEGRADED_RATIO])] if fallbacks else []
+        degraded = [cell(Indicator.DEGRADED_RATIO, found[Indicator.DEGRADED_RATIO])] if fallbacks else []
         table.add_row(
             window.name,
             f"{window.ended:,}",
-            _cell(Indicator.THROUGHPUT, found[Indicator.THROUGHPUT]).removesuffix("/s").replace(">= ", ">="),
-            _cell(Indicator.ERROR_RATIO, found[Indicator.ERROR_RATIO]),
-            _cell(Indicator.TIMEOUT_RATIO, found[Indicator.TIMEOUT_RATIO]),
+            cell(Indicator.THROUGHPUT, found[Indicator.THROUGHPUT]).removesuffix("/s").replace(">= ", ">="),
+            cell(Indicator.ERROR_RATIO, found[Indicator.ERROR_RATIO]),
+            cell(Indicator.TIMEOUT_RATIO, found[Indicator.TIMEOUT_RATIO]),
             *degraded,
             wording.digits(tail.value) if isinstance(tail, Measured) else ABSENT,
             wording.span(window.health.stalled_seconds),
-            _cell(Indicator.SATURATION, found[Indicator.SATURATION]),
+            cell(Indicator.SATURATION, found[Indicator.SATURATION]),
         )
-    return _block(table)
+    return block(table)
 
 
 def _shares(windows: tuple[Window, ...]) -> RenderableType:
-    table = _table("Share of n", "n", "0-100 ms", "100-200", "200-500", "500-1000", "above")
+    table = columns("Share of n", "n", "0-100 ms", "100-200", "200-500", "500-1000", "above")
     for window in windows:
         n = sum(share.count for share in window.shares)
-        table.add_row(window.name, f"{n:,}", *(_percent(share.ratio, share.count) for share in window.shares))
-    return _block(table)
+        table.add_row(window.name, f"{n:,}", *(percent(share.ratio, share.count) for share in window.shares))
+    return block(table)
 
 
 def _objectives(record: RunRecord) -> RenderableType:
@@ -160,19 +157,19 @@ def _objectives(record: RunRecord) -> RenderableType:
     results = record.verdict.objectives
     if len(results) > MOST_ROWS:
         results = tuple(result for result in results if result.ruling is not Ruling.PASS)
-    table = _table("Objective", "window", "measured", "95 % sure", "margin")
+    table = columns("Objective", "window", "measured", "95 % sure", "margin")
     for result in results[:MOST_ROWS]:
         table.add_row(
             Text.assemble((SIGNS[result.ruling], STYLES[result.ruling]), f" {result.objective}"),
             windows[result.slot].name,
-            _cell(result.indicator, result.measured),
+            cell(result.indicator, result.measured),
             wording.interval(result.indicator, result.measured) or ABSENT,
             ABSENT if result.margin is None else f"{result.margin * 100:+,.0f} %",
         )
     passed = sum(result.ruling is Ruling.PASS for result in record.verdict.objectives)
     hidden = len(record.verdict.objectives) - min(len(results), MOST_ROWS)
     more = Text(f"{hidden} more not shown; {passed} of {len(record.verdict.objectives)} passed", style="dim")
-    return Group(_block(table), more) if hidden else _block(table)
+    return Group(block(table), more) if hidden else block(table)
 
 
 def _reasons(reasons: tuple[Reason, ...]) -> Iterator[RenderableType]:
@@ -187,58 +184,3 @@ def _reasons(reasons: tuple[Reason, ...]) -> Iterator[RenderableType]:
             yield Padding(Text(f"-> {reason.advice}", style="dim"), (0, 0, 0, 2))
     if len(reasons) > MOST_ROWS:
         yield Text(f"{len(reasons) - MOST_ROWS} more, all in record.json", style="dim")
-
-
-def _remarks(windows: tuple[Window, ...]) -> Iterator[RenderableType]:
-    """What must be known of windows that can be believed: what was cut out of them, and short disturbances."""
-    found = [remark for window in windows for remark in window.remarks]
-    if found:
-        yield Text("\nTo be known", style="bold")
-    yield from (Text(remark) for remark in found[:MOST_ROWS])
-    if len(found) > MOST_ROWS:
-        yield Text(f"{len(found) - MOST_ROWS} more, all in record.json", style="dim")
-
-
-def _block(table: Table) -> RenderableType:
-    return Padding(table, (1, 0, 0, 0))
-
-
-def _cell(indicator: Indicator, measured: Measurement) -> str:
-    match measured:
-        case Absent(n=0):
-            return ABSENT
-        case Absent():
-            return _too_few(indicator)
-        case _:
-            return wording.measurement(indicator, measured)
-
-
-def _ms(indicator: Indicator, measured: Measurement) -> str:
-    match measured:
-        case Measured(value=value, censored=censored):
-            return (">=" if censored else "") + wording.digits(value * 1000)
-        case Absent(n=0):
-            return ABSENT
-        case Absent():
-            return _too_few(indicator)
-
-
-def _ms_interval(measured: Measurement) -> str:
-    match measured:
-        case Measured(low=float() as low, high=float() as high):
-            return f"{wording.digits(low * 1000)}..{wording.digits(high * 1000)}"
-        case Measured(low=float() as low):
-            return f">={wording.digits(low * 1000)}"
-        case _:
-            return ABSENT
-
-
-def _too_few(indicator: Indicator) -> str:
-    """How many requests the quantile would need: `n<10,000`."""
-    return f"n<{fewest(indicator):,}"
-
-
-def _percent(ratio: float, count: int) -> str:
-    """One digit after the point is enough, but a few requests must not look like none."""
-    text = f"{ratio * 100:.1f} %"
-    return "<0.1 %" if count and text == "0.0 %" else text

@@ -14,7 +14,8 @@ from controller.orders import WorkerHealth
 from controller.outcome import Outcome
 from controller.verdicts.conclusion import conclude
 from controller.verdicts.record import RunRecord
-from controller.verdicts.table import MOST_ROWS, render, show
+from controller.verdicts.table import render, show
+from controller.verdicts.table_cells import MOST_ROWS
 from tests.controller.loads import ERRORS_1, P99_50, Reporter, a_cell, a_slot, dice, remains, times
 
 GOLDEN = Path(__file__).with_name("golden") / "verdict_table.txt"
@@ -41,7 +42,7 @@ def a_record(steps: int = 3) -> RunRecord:
 
 
 def reporter_health() -> tuple[WorkerHealth, ...]:
-    return (WorkerHealth("worker-0", 5, 0.2, {"cpu": 0.42}),)
+    return (WorkerHealth("worker-0", 5, 0.2, {"cpu": 0.42}, {120: 45, 900: 5}),)
 
 
 @pytest.mark.golden
