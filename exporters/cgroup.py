@@ -41,6 +41,15 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
+class Throttling:
+    """Counters of one folder since it was made: its enforcement periods, how many of them were cut, for how long."""
+
+    periods: int
+    throttled: int
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Mount:
     """Where one hierarchy is mounted: `base` shows the cgroup that the kernel calls `root`."""
 
@@ -102,6 +111,34 @@ def cpu_seconds(group: Group, folder: Path, layout: Layout) -> float | None:
         return None
     used = read_number(accounting.folders[depth] / "cpuacct.usage")
     return None if used is None else used / 1e9
+
+
+def throttling(group: Group, folder: Path) -> Throttling | None:
+    """How often the CPU group's `folder` was held back; None where it is not told, as at the root of version 2.
+
+    Version 1 counts nanoseconds, version 2 microseconds.
+    """
+    numbers = read_numbers(folder / "cpu.stat")
+    if "nr_periods" not in numbers or "nr_throttled" not in numbers:
+        return None
+    key, per_second = ("throttled_time", 1e9) if group.version == 1 else ("throttled_usec", 1e6)
+    seconds = numbers[key] / per_second if key in numbers else None
+    return Throttling(numbers["nr_periods"], numbers["nr_throttled"], seconds)
+
+
+def memory_in_use(group: Group, folder: Path, worth: float) -> int | None:
+    """Bytes charged to the memory group's `folder`; from `worth` on without the page cache that can be dropped at once.
+
+    The cache is in a long file that is not read while there is room. None when unknown.
+    """
+    usage, cache = (
+        ("memory.usage_in_bytes", "total_inactive_file") if group.version == 1 else ("memory.current", "inactive_file")
+    )
+    used = read_number(folder / usage)
+    if used is None or used < worth:
+        return used
+    found = kernel.pick(kernel.read_or_none(folder / "memory.stat") or "", (cache,)).get(cache, "0")
+    return max(0, used - int(found))
 
 
 def read_numbers(file: Path) -> dict[str, int]:

@@ -1,39 +1,58 @@
-"""Is a load generator process at its own limit? Readings in, distances to documented limits out.
+"""Is a load generator process at its own limit? Readings in, distances to the limits of `loadgen_limits` out.
 
-Limits, both over the last second, after measurements of Locust under smooth overload, quota and a busy neighbour:
-
-- `cpu`: 0.95 of what the process can get at most: one core (one interpreter lock) or the cgroup's quota if that is
-  less. All processes of a cgroup share its quota, so the cgroup's whole use is held against the quota as well.
-- `loop_lag`: the 99th percentile of how much later than asked the event loop woke up, 20 ms. It shows bursts that
-  block the loop, quotas and neighbours, which CPU alone does not.
-
-No single signal finds every kind of overload; a signal without a reading is absent, never zero.
+Pure: everything is a function of the last seconds of one process, and time is in the readings. No single signal finds
+every kind of overload; a signal without a reading is absent, never zero. Signals look at the instrument only: how slow
+the target is moves none of them.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-import psutil
+from exporters.loadgen_readings import Reading
 
-from exporters import cgroup
+BEATS = 3
+"""How many seconds signals look back over."""
 
-CPU_LIMIT_RATIO = 0.95
-LOOP_LAG_LIMIT_SECONDS = 0.020
+STALL_PARTS = 10
+"""A single delay of the loop of so many times the limit counts as at the limit: the process stood still."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What a process sent in a second. `lateness` maps microseconds to a number of requests; `due` arrivals were to be
+    sent, `unsent` of them had no right to, and the next one has been waiting for `behind` seconds. `asked` and
+    `running` are users; nobody was asked for in an open loop. `faults` are failures of this machine among `requests`
+    and names that were slow to resolve."""
+
+    lateness: Mapping[int, int] = field(default_factory=dict)
+    due: int = 0
+    unsent: int = 0
+    behind: float = 0.0
+    asked: int = 0
+    running: int = 0
+    requests: int = 0
+    faults: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """One second of a process: the reading at its end, and what happened in it. Times in seconds."""
+
+    reading: Reading
+    lags: Sequence[float] = ()
+    gc_seconds: float | None = None
+    load: Load = field(default_factory=Load)
 
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """One signal's reading against its limit, both in `unit`."""
+    """One signal's reading against its limit, both in the signal's unit."""
 
-    name: Literal["cpu", "loop_lag"]
+    name: str
     value: float
     limit: float
-    unit: Literal["ratio", "seconds"]
 
     @property
     def saturation(self) -> float:
@@ -41,58 +60,34 @@ class Signal:
         return self.value / self.limit
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessReading:
-    """What a generator process uses and may use; counters since its start. None where it is unknown.
-
-    `quota_cores` is the tightest CPU quota over the own cgroup and its ancestors (None also: no quota);
-    `group_cpu_seconds` is the CPU time of everything in the cgroup that carries that quota.
-    """
-
-    cpu_seconds: float
-    resident_bytes: int
-    quota_cores: float | None
-    group_cpu_seconds: float | None
-
-
-def read_process(proc: Path = cgroup.PROC, root: Path = cgroup.CGROUP) -> ProcessReading:
-    """Read this process; the clock is `time.process_time`, because tick counters step by 10 ms."""
-    quota = group_seconds = None
-    layout = cgroup.read_layout(proc, root)
-    if (group := cgroup.find("cpu", layout)) and (limit := cgroup.cpu_limit(group)):
-        quota = limit.value
-        group_seconds = cgroup.cpu_seconds(group, limit.folder, layout)
-    return ProcessReading(time.process_time(), psutil.Process().memory_info().rss, quota, group_seconds)
-
-
-def signals(
-    cpu_seconds: float,
-    wall_seconds: float,
-    quota_cores: float | None,
-    lags: Sequence[float],
-    *,
-    group_cpu_seconds: float | None = None,
-) -> tuple[Signal, ...]:
-    """The signals of one interval.
-
-    `cpu_seconds` and `group_cpu_seconds` are what the process and its cgroup used within `wall_seconds`; `lags` are the
-    loop's wake-up delays in seconds within the same interval. No wall time, no CPU signal; no lags, no lag signal.
-    """
-    found = []
-    if wall_seconds > 0:
-        ratio = _cpu_ratio(cpu_seconds / wall_seconds, quota_cores, (group_cpu_seconds or 0.0) / wall_seconds)
-        found.append(Signal("cpu", ratio, CPU_LIMIT_RATIO, "ratio"))
-    if lags:
-        found.append(Signal("loop_lag", p99(lags), LOOP_LAG_LIMIT_SECONDS, "seconds"))
-    return tuple(found)
+def signals(beats: Sequence[Beat], limits: Mapping[str, float]) -> tuple[Signal, ...]:
+    """The signals at the end of the last of `beats`, of which the first is only where the look back begins."""
+    view, first, last = beats[1:], beats[0].reading, beats[-1].reading
+    wall = last.at - first.at
+    if not view or wall <= 0:
+        return ()
+    found = {
+        "cpu": _cpu(beats[-2].reading, last),
+        "loop_lag": loop_lag([lag for beat in view for lag in beat.lags]),
+        "throttling": _throttling(first, last),
+        "run_queue": _rate(first.run_delay_seconds, last.run_delay_seconds, wall),
+        "pressure": _pressure(first, last, wall),
+        "sockets": _sockets(last),
+        "descriptors": _share(last.descriptors, last.descriptor_limit),
+        "memory": _memory(last),
+        "lateness": _lateness([beat.load for beat in view]),
+        "arrivals": _arrivals([beat.load for beat in view], wall),
+        "users": _users([beat.load for beat in view]),
+        "gc": _gc(view, wall),
+        "clock": abs((last.wall - first.wall) - wall),
+        "errors": _errors([beat.load for beat in view]),
+    }
+    return tuple(Signal(name, value, limits[name]) for name, value in found.items() if value is not None)
 
 
 def saturation(readings: Iterable[Signal]) -> dict[str, float]:
-    """Signal name to its distance to the limit; the worst where a name comes more than once."""
-    worst: dict[str, float] = {}
-    for signal in readings:
-        worst[signal.name] = max(signal.saturation, worst.get(signal.name, 0.0))
-    return worst
+    """Signal name to its distance to the limit."""
+    return {signal.name: signal.saturation for signal in readings}
 
 
 def p99(values: Sequence[float]) -> float:
@@ -101,8 +96,100 @@ def p99(values: Sequence[float]) -> float:
     return sorted(values)[rank - 1]
 
 
-def _cpu_ratio(own_cores: float, quota_cores: float | None, group_cores: float) -> float:
+def loop_lag(lags: Sequence[float]) -> float | None:
+    """The 99th percentile, or a part of the longest if that is more; None where the loop was not probed."""
+    return max(p99(lags), max(lags) / STALL_PARTS) if lags else None
+
+
+def _cpu(before: Reading, now: Reading) -> float | None:
     """Cores used over cores to be had: against one core, against the quota, and the cgroup's use against the quota."""
-    if quota_cores is None or quota_cores <= 0:
-        return own_cores
-    return max(own_cores, own_cores / quota_cores, group_cores / quota_cores)
+    wall = now.at - before.at
+    if wall <= 0:
+        return None
+    own = (now.cpu_seconds - before.cpu_seconds) / wall
+    quota = now.quota_cores
+    if quota is None or quota <= 0:
+        return own
+    same = now.quota_folder == before.quota_folder
+    group = _rate(before.group_cpu_seconds, now.group_cpu_seconds, wall) if same else None
+    return max(own, own / quota, (group or 0.0) / quota)
+
+
+def _throttling(first: Reading, last: Reading) -> float | None:
+    """The worst over the folders that a quota may hold back. No period, no share: the cgroup was idle."""
+    before = dict(first.throttling)
+    found = None
+    for folder, now in last.throttling:
+        then = before.get(folder)
+        if then is not None:
+            periods = now.periods - then.periods
+            found = max(found or 0.0, (now.throttled - then.throttled) / periods if periods > 0 else 0.0)
+    return found
+
+
+def _pressure(first: Reading, last: Reading, wall: float) -> float | None:
+    before = dict(first.pressure)
+    return max(((now - before[name]) / wall for name, now in last.pressure if name in before), default=None)
+
+
+def _sockets(now: Reading) -> float | None:
+    if now.sockets is None or not now.ports:
+        return None
+    return (now.sockets + (now.time_wait or 0)) / now.ports
+
+
+def _memory(now: Reading) -> float | None:
+    """The host's memory is the last limit: what the process has, of that and what is still to be had."""
+    found = [_share(now.group_bytes, now.group_limit), _share(now.address_bytes, now.address_limit)]
+    if now.resident_bytes is not None:
+        found.append(_share(now.resident_bytes, now.group_limit))
+        if now.available_bytes is not None:
+            found.append(_share(now.resident_bytes, now.resident_bytes + now.available_bytes))
+    return max((share for share in found if share is not None), default=None)
+
+
+def _lateness(loads: Sequence[Load]) -> float | None:
+    """The 99th percentile of what was sent, of fewer than a hundred the second worst: one is no percentile."""
+    counts: dict[int, int] = {}
+    for load in loads:
+        for us, number in load.lateness.items():
+            counts[us] = counts.get(us, 0) + number
+    total = sum(counts.values())
+    left = max(total - -(-99 * total // 100), 1)
+    if total < 2:
+        return None
+    for us in sorted(counts, reverse=True):
+        left -= counts[us]
+        if left < 0:
+            return us / 1e6
+    return None
+
+
+def _arrivals(loads: Sequence[Load], wall: float) -> float | None:
+    """At an even rate, so many seconds behind are that share of the arrivals of `wall` seconds."""
+    due = sum(load.due for load in loads)
+    return min(loads[-1].behind / wall + sum(load.unsent for load in loads) / due, 1.0) if due else None
+
+
+def _users(loads: Sequence[Load]) -> float | None:
+    """The smaller deficit of the last two seconds: those who have just been asked for are not late."""
+    found = [max(load.asked - load.running, 0) / load.asked for load in loads[-2:] if load.asked]
+    return min(found) if loads[-1].asked and found else None
+
+
+def _gc(view: Sequence[Beat], wall: float) -> float | None:
+    spent = [beat.gc_seconds for beat in view if beat.gc_seconds is not None]
+    return sum(spent) / wall if spent else None
+
+
+def _errors(loads: Sequence[Load]) -> float | None:
+    faults, requests = sum(load.faults for load in loads), sum(load.requests for load in loads)
+    return faults / max(requests, faults) if faults or requests else None
+
+
+def _rate(before: float | None, now: float | None, wall: float) -> float | None:
+    return None if before is None or now is None else max(now - before, 0.0) / wall
+
+
+def _share(value: float | None, limit: float | None) -> float | None:
+    return None if value is None or not limit else value / limit

@@ -10,9 +10,10 @@ from controller.generator.latency import quantise
 from controller.generator.ledger import RawCell
 from controller.generator.members import SILENT_SECONDS, Member, Presence
 from controller.generator.open_book import OpenBook, duration_buckets
+from controller.generator.pulse import Vitals
 from controller.generator.wire import Share, WorkerDrained, WorkerReport
-from controller.orders import Cell, Drained, Interval
-from exporters.names.loadgen import OUTCOMES
+from controller.orders import Cell, Drained, Interval, WorkerHealth
+from exporters.names.loadgen import MASTER, OUTCOMES
 
 LOST_OUTCOME = "generator_error"
 
@@ -27,6 +28,7 @@ class Book:
         self.open = OpenBook()
         self.totals: Counter[str] = Counter(dict.fromkeys(OUTCOMES, 0))
         self.reports_lost = 0
+        self.master: Vitals | None = None  # of the process that keeps this book
         self.order = Share(0, -1, measured=False, users=0)  # the newest, over all workers
         self._pending: dict[tuple[int, bool, str], tuple[dict[int, int], int]] = {}
 
@@ -81,7 +83,6 @@ class Book:
         member.started, member.ended, member.users = report.started, report.ended, report.users
         member.vitals, member.retries = report.vitals, report.retries
         member.lags.add(Counter(report.vitals.lags_us), sum(report.vitals.lags_us))
-        member.new_lags.update(map(quantise, report.vitals.lags_us))
         self._add(report.cells, member)
         self.open.add(report.intended, report.arrivals)
         return faults
@@ -113,11 +114,15 @@ class Book:
         cells = tuple(Cell(*key, counts, sum_us) for key, (counts, sum_us) in self._pending.items())
         self._pending = {}
         health = tuple(member.health(now) for member in self.members.values())
-        for member in self.members.values():
-            member.new_lags = Counter()
+        if self.master is not None:
+            health = (*health, WorkerHealth(MASTER, 0, 0.0, dict(self.master.saturation)))
         in_flight = self.started - self.ended
         totals = (self.started, self.ended, in_flight, self.users)
         return Interval(start, end, cells, *totals, health, *self.open.take(), self.rate(end))
+
+    def oldest(self, now: float) -> float:
+        """Seconds since the last report of the worker that has been silent for longest."""
+        return max((member.age(now) for member in self.members.values()), default=0.0)
 
     def rate(self, at: float) -> float:
         """Arrivals a second that the newest order asks for at epoch second `at`."""

@@ -25,11 +25,17 @@ class Crowd:
         self._runner = runner
         self._name = user_class.__name__
         self._staying: list[ClosedLoopUser] = []
+        self._asked = 0
 
     @property
     def running(self) -> int:
         """Users that are there, with those who finish their last request."""
         return len(self._runner.user_greenlets)
+
+    @property
+    def asked(self) -> int:
+        """Users that should be there."""
+        return self._asked
 
     def obey(self, share: Share) -> None:
         """As many users as the share says; does not wait for anything."""
@@ -37,6 +43,7 @@ class Crowd:
 
     def resize(self, users: int) -> None:
         """Let users come or leave until `users` stay; does not wait for anything."""
+        self._asked = users
         self._staying = [user for user in self._staying if not user.greenlet.dead]
         while len(self._staying) > users:
             self._staying.pop().leave()

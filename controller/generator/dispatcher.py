@@ -50,6 +50,11 @@ class Dispatcher:
         """Slots that are taken."""
         return len(self._busy)
 
+    @property
+    def behind(self) -> float:
+        """Seconds for which the next arrival has been due and was not dealt with."""
+        return max(time.perf_counter() - self._clock.due, 0.0)
+
     def obey(self, share: Share) -> None:
         """Arrivals as the share says, on the account in effect; what was due before is sent on the old one."""
         now, wall = time.perf_counter(), time.time()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from socket import gaierror
 from typing import Protocol, runtime_checkable
 
 from gevent import Timeout
@@ -10,8 +11,11 @@ from gevent import Timeout
 from controller.generator import ledger
 from controller.generator.answer import BadAnswerError
 
-GENERATOR_ERRNOS = frozenset({errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS, errno.ENOMEM})
-"""Failures of this machine, not of the target: no descriptor, no local port, no memory."""
+GENERATOR_ERRNOS = frozenset(
+    {errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.EADDRINUSE, errno.ENOBUFS, errno.ENOMEM}
+)
+"""Failures of this machine, not of the target: no descriptor, no local port, no memory. So is a name that was not
+resolved."""
 
 
 @runtime_checkable
@@ -33,6 +37,8 @@ def outcome_of(error: BaseException) -> int:
             return ledger.TIMEOUT
         case BadAnswerError():
             return ledger.INVALID_RESPONSE
+        case gaierror():
+            return ledger.GENERATOR_ERROR
         case OSError() if error.errno not in GENERATOR_ERRNOS:
             return ledger.CONNECTION_ERROR
         case _:

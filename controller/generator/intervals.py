@@ -8,6 +8,7 @@ from collections.abc import Callable
 import gevent
 
 from controller.generator.book import Book
+from controller.generator.pulse import Vitals
 from controller.orders import Interval
 
 DELAY = 0.2
@@ -20,9 +21,15 @@ CLOCK_STEP_SECONDS = 1.5
 class Intervals:
     """Follow each other without a gap from the moment on at which the generator was ready."""
 
-    def __init__(self, book: Book, tell: Callable[[Interval], None], fault: Callable[[str], None]) -> None:
-        """`tell` gets each interval, `fault` sentences about what went wrong."""
-        self._book, self._tell, self._fault = book, tell, fault
+    def __init__(
+        self,
+        book: Book,
+        tell: Callable[[Interval], None],
+        fault: Callable[[str], None],
+        vitals: Callable[[], Vitals] | None = None,
+    ) -> None:
+        """`tell` gets each interval, `fault` sentences about what went wrong; `vitals` reads this process."""
+        self._book, self._tell, self._fault, self._vitals = book, tell, fault, vitals
         self._start: float | None = None  # epoch
 
     @property
@@ -53,4 +60,6 @@ class Intervals:
         if end <= start:  # the second in which the last interval ended is not over
             return
         self._start = end
+        if self._vitals is not None:
+            self._book.master = self._vitals()
         self._tell(self._book.interval(start, end, time.monotonic()))

@@ -22,6 +22,16 @@ class Loops:
         """Users; an open loop has none."""
         return self._crowd.running
 
+    @property
+    def asked(self) -> int:
+        """Users that should be there."""
+        return self._crowd.asked
+
+    @property
+    def behind(self) -> float:
+        """Seconds for which the next arrival has been due."""
+        return self._dispatcher.behind
+
     def obey(self, share: Share) -> None:
         """As many users or arrivals as the share says; does not wait for anything."""
         self._dispatcher.obey(share)

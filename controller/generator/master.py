@@ -24,6 +24,7 @@ from controller.generator.door import Door
 from controller.generator.intervals import Intervals
 from controller.generator.lease import Lease
 from controller.generator.link import Link
+from controller.generator.master_pulse import MasterPulse
 from controller.generator.members import Presence
 from controller.generator.team import Team
 from controller.generator_spec import GeneratorSpec
@@ -55,7 +56,7 @@ class Master:
     """Runs in greenlets of one thread; whatever a message causes happens before the next message is read."""
 
     def __init__(self, spec: GeneratorSpec, runner: Any, link: Link, team: Team) -> None:
-        """Listen to workers; nothing is started yet."""
+        """Listen to workers."""
         self._spec, self._runner, self._link, self._team = spec, runner, link, team
         self.book = Book()
         self._acks = Acks()
@@ -64,7 +65,7 @@ class Master:
         self._lease = Lease(time.monotonic())  # its end counts from hello on
         self._granted = 0.0  # epoch of the newest lease
         self._ended = AsyncResult()
-        self._intervals = Intervals(self.book, link.send, self._fault)  # not begun until every worker has joined
+        self._intervals = Intervals(self.book, link.send, self._fault, MasterPulse(self.book, spec.limits).take)
         self._draining = False
         self._quitting = False
         runner.register_message(wire.JOINED, self._on_joined)
@@ -155,8 +156,7 @@ class Master:
             self._say_hello()
 
     def _say_hello(self) -> None:
-        collector = metrics.BookCollector(self._spec, self.book, locust.__version__)
-        now = time.time()
+        collector, now = metrics.BookCollector(self._spec, self.book, locust.__version__), time.time()
         self._intervals.begin(now)
         self._lease = Lease(time.monotonic())
         if self._granted > now - LEASE_SECONDS:  # came while the workers were starting

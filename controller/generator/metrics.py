@@ -19,7 +19,9 @@ from prometheus_client.registry import Collector
 from controller.generator.book import Book
 from controller.generator.latency import Buckets
 from controller.generator.members import Member
+from controller.generator.pulse import Vitals
 from controller.generator_spec import GeneratorSpec
+from exporters.loadgen_limits import in_force
 from exporters.metric import Metric as Name
 from exporters.names import loadgen
 
@@ -57,6 +59,9 @@ class BookCollector(Collector):
         ages = [((member.name,), member.age(now)) for member in book.members.values()]
         yield _gauge(loadgen.WORKER_REPORT_AGE, ages)
         yield from _vitals(connected)
+        yield from _signals([(member.name, member.vitals) for member in connected], book.master)
+        limits = in_force(spec.limits)
+        yield _gauge(loadgen.SIGNAL_LIMIT, [((signal,), limit) for signal, limit in limits.items()])
 
 
 def _vitals(members: Iterable[Member]) -> Iterator[Metric]:
@@ -64,11 +69,17 @@ def _vitals(members: Iterable[Member]) -> Iterator[Metric]:
     found = [(member, member.vitals) for member in members if member.vitals is not None]
     yield _counter(loadgen.WORKER_CPU, [((member.name,), vitals.cpu_seconds) for member, vitals in found])
     yield _gauge(loadgen.WORKER_MEMORY, [((member.name,), vitals.resident_bytes) for member, vitals in found])
-    saturation = [
-        ((signal, member.name), value) for member, vitals in found for signal, value in vitals.saturation.items()
-    ]
-    yield _gauge(loadgen.SATURATION, saturation)
     yield _histogram(loadgen.LOOP_LAG, {(member.name,): member.lags for member, _ in found})
+
+
+def _signals(workers: Iterable[tuple[str, Vitals | None]], master: Vitals | None) -> Iterator[Metric]:
+    """Distances to the limits and what they are made of, of the workers and of this process."""
+    found = [(name, vitals) for name, vitals in (*workers, (loadgen.MASTER, master)) if vitals is not None]
+    distances = [((signal, name), value) for name, vitals in found for signal, value in vitals.saturation.items()]
+    yield _gauge(loadgen.SATURATION, distances)
+    for metric in loadgen.READINGS:
+        family = _counter if metric.kind == "counter" else _gauge
+        yield family(metric, [((name,), v.readings[metric.name]) for name, v in found if metric.name in v.readings])
 
 
 def _open_loop(book: Book) -> Iterator[Metric]:

@@ -28,11 +28,17 @@ class OwnCrowd:
         self._runner, self._classes, self._recording, self._warn = runner, classes, recording, warn
         self._staying: dict[str, list[User]] = {name: [] for name in classes}
         self._began = self._short = False
+        self._asked = 0
 
     @property
     def running(self) -> int:
         """Users that are there, with those who finish their last task."""
         return len(self._runner.user_greenlets)
+
+    @property
+    def asked(self) -> int:
+        """Users that should be there: those dealt to this worker, or its share where the classes give too few."""
+        return self._asked
 
     def obey(self, share: Share) -> None:
         """Let users come or leave; users that failed to start are not replaced before the next order."""
@@ -42,6 +48,8 @@ class OwnCrowd:
             environment = self._runner.environment
             environment.events.test_start.fire(environment=environment)
         wanted = dealt(self._classes, share.total, share.part, share.parts)
+        can_be_dealt = dealt(self._classes, share.total, 0, 1).total()
+        self._asked = wanted.total() if can_be_dealt >= share.total else share.users
         self._say_if_short(share, wanted.total())
         for name, staying in self._staying.items():
             staying[:] = [user for user in staying if not user.greenlet.dead]
@@ -54,6 +62,7 @@ class OwnCrowd:
         """Everybody finishes the task under way; whoever is still busy after `timeout` seconds is cut and counted."""
         environment, users = self._runner.environment, self._runner.user_greenlets
         environment.events.test_stopping.fire(environment=environment)
+        self._asked = 0
         for staying in self._staying.values():
             for user in staying:
                 gevent.spawn(_stop, user)

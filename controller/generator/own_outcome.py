@@ -10,6 +10,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Iterator
 from http.client import HTTPException
+from socket import gaierror
 from typing import Any
 
 import gevent
@@ -69,7 +70,7 @@ def own_outcome(exception: Any, response: Any) -> int:
     if isinstance(exception, str | CatchResponseError | AssertionError) and status:
         return ledger.INVALID_RESPONSE
     chain = list(_causes(exception))
-    if any(isinstance(error, OSError) and error.errno in GENERATOR_ERRNOS for error in chain):
+    if any(_is_ours(error) for error in chain):
         return ledger.GENERATOR_ERROR
     return _by_kind(exception, chain)
 
@@ -88,6 +89,11 @@ def _by_kind(exception: Any, chain: list[BaseException]) -> int:
     if (code := _grpc_code(exception)) is not None:
         return _GRPC.get(code, ledger.HTTP_ERROR)
     return ledger.GENERATOR_ERROR if isinstance(exception, _MISTAKES) else ledger.INVALID_RESPONSE
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Of this machine: no descriptor, port or memory, or a name that was not resolved."""
+    return isinstance(error, gaierror) or (isinstance(error, OSError) and error.errno in GENERATOR_ERRNOS)
 
 
 def _is_cut(exception: Any) -> bool:

@@ -128,6 +128,8 @@ class Recording:
     def _give_up(self, one: _Open, error: BaseException) -> None:
         self._ledger.end(one.account, GENERATOR_ERROR, round((time.perf_counter() - one.began) * 1e6))
         self._reasons.note(GENERATOR_ERROR, error)
+        if isinstance(error, CutError):
+            self._reasons.faults -= 1  # at the drain, on purpose
 
     def _newest(self) -> _Open | None:
         greenlet = gevent.getcurrent()

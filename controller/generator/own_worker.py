@@ -95,7 +95,7 @@ def run(spec: GeneratorSpec, name: str, host: str, port: int, *, far: bool = Fal
     names = Names(troubles.say)
     recording = _listen(environment, books, troubles, names)
     crowd = OwnCrowd(runner, classes, recording, troubles.say)
-    worker = Worker(name, runner, books, crowd, far=far)
+    worker = Worker(name, runner, books, crowd, spec.limits, far=far)
     _thread_watch(books.gate)
     gevent.spawn(_watch, books.gate, crowd, worker)
     runner.send_message(wire.JOINED, asdict(wire.Joined(name, os.getpid())))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 
+from controller.generator.ledger import GENERATOR_ERROR
 from exporters.names.loadgen import OUTCOMES
 
 MOST_REASONS = 50
@@ -16,16 +17,18 @@ log = logging.getLogger(__name__)
 class Reasons:
     """Failures of one process by reason."""
 
-    __slots__ = ("counts", "retries", "versions")
+    __slots__ = ("counts", "faults", "retries", "versions")
 
     def __init__(self, versions: Counter[int] | None = None) -> None:
         """Nothing failed yet. `versions` counts answers by the version of the model, where answers tell it."""
         self.versions = Counter() if versions is None else versions
         self.counts: Counter[str] = Counter()
         self.retries = 0  # attempts beyond the first of a request
+        self.faults = 0  # failures of this machine
 
     def note(self, outcome: int, error: BaseException) -> None:
         """Count one failure that ended in `outcome`."""
+        self.faults += outcome == GENERATOR_ERROR
         reason = f"{OUTCOMES[outcome]}: {type(error).__name__}: {error}"[:200]
         if reason not in self.counts:
             if len(self.counts) >= MOST_REASONS:

@@ -104,7 +104,9 @@ class WorkerReport:
             "intended": self.intended,
             "arrivals": self.arrivals,
             "retries": self.retries,
-            "vitals": [vitals.cpu_seconds, vitals.resident_bytes, vitals.lags_us, vitals.saturation],
+            "vitals": [
+                *(vitals.cpu_seconds, vitals.resident_bytes, vitals.lags_us, vitals.saturation, vitals.readings)
+            ],
         }
 
 
@@ -120,9 +122,9 @@ class WorkerDrained:
 
 def unpacked_report(body: dict[str, Any]) -> WorkerReport:
     """A report from what arrived."""
-    cpu, resident, lags, saturation = body.pop("vitals")
+    cpu, resident, lags, *rest = body.pop("vitals")
     rows = {name: tuple(tuple(row) for row in body[name]) for name in ("cells", "intended", "arrivals")}
-    return WorkerReport(**{**body, **rows}, vitals=Vitals(cpu, resident, tuple(lags), saturation))
+    return WorkerReport(**{**body, **rows}, vitals=Vitals(cpu, resident, tuple(lags), *rest))
 
 
 def unpacked_share(body: dict[str, Any]) -> Share:

@@ -14,19 +14,21 @@ from gevent.event import AsyncResult
 from locust.env import Environment
 from locust.exception import RPCError
 
-from controller.generator import wire
+from controller.generator import pulse, wire
 from controller.generator.crowd import Crowd
 from controller.generator.dispatcher import Dispatcher
 from controller.generator.http_request import SpecError
 from controller.generator.lease import Gate
 from controller.generator.ledger import Ledger, RawArrivals, RawCell
+from controller.generator.loads import Loads
 from controller.generator.loops import Loops
 from controller.generator.preparing import prepare
-from controller.generator.pulse import Pulse
 from controller.generator.reasons import Reasons
 from controller.generator.user import ClosedLoopUser
 from controller.generator_spec import GeneratorSpec
+from controller.plans.generator import Limits
 from controller.plans.payloads import PayloadError
+from exporters.loadgen_limits import in_force
 from exporters.names.loadgen import OUTCOMES
 
 REPORT_PERIOD = 1.0
@@ -65,6 +67,11 @@ class Crew(Protocol):
         """How many there are now."""
         ...
 
+    @property
+    def asked(self) -> int:
+        """How many users there should be."""
+        ...
+
     def obey(self, share: wire.Share) -> None:
         """Become as many as ordered; does not wait for anything."""
         ...
@@ -77,8 +84,11 @@ class Crew(Protocol):
 class Worker:
     """A joined worker; everything below runs in greenlets of one thread, so nothing needs a lock."""
 
-    def __init__(self, name: str, runner: Any, work: Books, crowd: Crew, *, far: bool = False) -> None:
-        """Listen to the master and say that this worker is ready; `far`: the master has another clock."""
+    def __init__(
+        self, name: str, runner: Any, work: Books, crowd: Crew, limits: Limits = (), *, far: bool = False
+    ) -> None:
+        """Listen to the master and say that this worker is ready; `limits` are the plan's, `far`: the master has
+        another clock."""
         self._far = far
         if far:
             work.gate.mistrust_clock()
@@ -86,7 +96,8 @@ class Worker:
         self._runner = runner
         self._work = work
         self._crowd = crowd
-        self._pulse = Pulse()
+        self._loads = Loads(work, crowd)
+        self._pulse = pulse.begin(in_force(limits))
         self._sequence = 0
         self._unsent: tuple[list[RawCell], list[RawCell], list[RawArrivals]] = ([], [], [])
         self._ended = AsyncResult()
@@ -136,7 +147,8 @@ class Worker:
         cells, intended = cells + ledger.take(), intended + ledger.take_intended()
         arrivals = arrivals + ledger.take_arrivals()
         self._sequence += 1
-        vitals, counts = self._pulse.take(), (ledger.started, ledger.ended, self._crowd.running)
+        load = self._loads.take(arrivals)
+        vitals, counts = self._pulse.take(load), (ledger.started, ledger.ended, self._crowd.running)
         rest = (tuple(intended), tuple(arrivals), self._work.reasons.retries)
         report = wire.WorkerReport(self.name, self._sequence, tuple(cells), *counts, vitals, *rest)
         try:
@@ -173,6 +185,7 @@ def run(spec: GeneratorSpec, part: int, host: str, port: int, name: str = "", *,
     gc.collect()
     gc.freeze()  # what was imported and prepared is never looked through again: shorter pauses under load
     ClosedLoopUser.work = work
-    worker = Worker(name, runner, work, Loops(Crowd(runner, ClosedLoopUser), Dispatcher(work)), far=far)
+    crew = Loops(Crowd(runner, ClosedLoopUser), Dispatcher(work))
+    worker = Worker(name, runner, work, crew, spec.limits, far=far)
     runner.send_message(wire.JOINED, asdict(wire.Joined(name, os.getpid())))
     return worker.run()

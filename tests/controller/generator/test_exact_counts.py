@@ -59,9 +59,14 @@ def _intervals_fit_together(intervals: list[Interval]) -> None:
         assert interval.in_flight == interval.started - interval.ended
     assert {cell.slot for i in intervals for cell in i.cells if cell.measured} == {5}
     assert max(interval.users for interval in intervals) == max(RAMP)
-    for worker in intervals[-2].workers:
-        assert set(worker.saturation) == set(loadgen.SIGNALS)
+    *workers, master = intervals[-4].workers
+    for worker in workers:
+        assert {"cpu", "loop_lag", "descriptors", "memory", "gc", "clock", "errors"} <= set(worker.saturation)
+        assert worker.saturation["errors"] == 0.0
         assert 0.0 <= worker.report_age < 3.0
+    assert (master.worker, master.users) == (loadgen.MASTER, 0)
+    assert {"cpu", "loop_lag", "workers"} <= set(master.saturation)
+    assert {name for one in intervals for worker in one.workers for name in worker.saturation} < set(loadgen.SIGNALS)
 
 
 def _orders_took_effect_soon(drive: Drive) -> None:

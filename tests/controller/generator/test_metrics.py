@@ -17,7 +17,8 @@ from exporters.names import loadgen
 from tests.controller.generator.drive import a_spec
 from tests.needs import need
 
-VITALS = Vitals(2.5, 1_000_000, (90, 30_000), {"cpu": 0.25, "loop_lag": 1.5})
+READINGS = {metric.name: float(number) for number, metric in enumerate(loadgen.READINGS)}
+VITALS = Vitals(2.5, 1_000_000, (90, 30_000), {"cpu": 0.25, "loop_lag": 1.5}, READINGS)
 
 
 def page(book: Book) -> str:
@@ -108,6 +109,25 @@ def test_an_open_loop_shows_what_was_due_and_what_became_of_it() -> None:
 
 def test_a_closed_loop_has_no_latencies_from_an_intended_send() -> None:
     assert "loadgen_request_intended_duration_seconds_bucket" not in page(a_loaded_book())
+
+
+def test_the_master_is_a_worker_of_its_own_and_limits_are_those_in_force() -> None:
+    book = a_loaded_book()
+    book.master = Vitals(1.0, 2, (), {"workers": 0.5}, {loadgen.WORKER_DESCRIPTORS.name: 12.0})
+    lines = page(book).splitlines()
+    assert 'loadgen_saturation{signal="workers",worker="master"} 0.5' in lines
+    assert 'loadgen_worker_open_descriptors{worker="master"} 12.0' in lines
+    assert 'loadgen_signal_limit{signal="loop_lag"} 0.02' in lines
+    assert not [line for line in lines if line.startswith("loadgen_worker_sockets{") and "master" in line]
+
+
+def test_the_number_of_series_is_bounded_by_the_number_of_workers() -> None:
+    one = len(page(a_loaded_book()).splitlines())
+    book = a_loaded_book()
+    report = WorkerReport("worker-1", 1, (), started=0, ended=0, users=0, vitals=VITALS)
+    book.report(report, now=1e12)
+    a_worker = len(loadgen.READINGS) + len(VITALS.saturation) + len(loadgen.LOOP_LAG.labels) + 20
+    assert 0 < len(page(book).splitlines()) - one <= a_worker
 
 
 def test_a_worker_that_is_gone_leaves_only_the_age_of_its_last_report() -> None:
