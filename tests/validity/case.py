@@ -95,6 +95,7 @@ class Case:
     workload: str = LEAN
     target: str = TFSERVING
     workers: str = "1"
+    generator: str = ""
     server: tuple[str, ...] = ()
     script: Mapping[str, Any] | None = None
     serving: Literal["standin", "tls", "unix", "http"] = "standin"
@@ -146,7 +147,9 @@ stages:
 objectives: [error_ratio < 90%]
 drain_timeout: 3s
 """
-    if timing.shared and case.kind != "poisoned":
+    if case.generator:
+        text += f"generator: {case.generator}\n"
+    elif timing.shared and case.kind != "poisoned":
         text += f"generator: {{limits: {{{_lifted()}}}}}\n"
     for word, address in addresses.items():
         text = text.replace(word, address)

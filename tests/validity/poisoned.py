@@ -167,7 +167,7 @@ POISONED = (
         PAUSING.format("10ms"),
         poison=Poison(groups.starved_master, root=True, groups=("cpu",)),
         right=("throttling", "cpu", "loop_lag", "workers", "reports_lost", "health_unknown"),
-        why="the master gets a hundredth of a core: reports are late or lost",
+        why="the master gets five milliseconds of every second: reports are late or lost",
     ),
     Case(
         "slow_way",
@@ -175,6 +175,7 @@ POISONED = (
         "users: 5",
         PAUSING.format("10ms"),
         workers="{local: 0, remote: 1}",
+        generator="{canary: 500ms}",
         poison=Poison(trigger.pull, far.far_worker, root=True, needs=("ip",)),
         right=("canary",),
         why="40 ms on the worker's way alone: only somebody who asks the target another way can know",

@@ -52,9 +52,10 @@ class Program:
             master = psutil.Process(self.master())
             told = [words for pid in self._generator() if b"--port" in (words := _words(pid))]
             to_workers = {words[words.index(b"--port") + 1] for words in told}
-            for listening in master.net_connections("tcp4"):
-                if listening.status == psutil.CONN_LISTEN and str(listening.laddr.port).encode() not in to_workers:
-                    return f"{listening.laddr.ip}:{listening.laddr.port}"
+            for one in master.net_connections("tcp4"):
+                host, port = one.laddr if one.status == psutil.CONN_LISTEN else ("", 0)
+                if host == "127.0.0.1" and str(port).encode() not in to_workers:
+                    return f"{host}:{port}"
         return None
 
     def reached(self, action: str, patience: float) -> bool:

@@ -13,6 +13,7 @@ from tests.validity.case import Launch, Place, Strike, Victim
 
 ROOT = Path("/sys/fs/cgroup")
 PERIOD_US = 100_000
+LONGEST_PERIOD_US = 1_000_000
 MIB = 1 << 20
 
 
@@ -34,14 +35,14 @@ def group(controller: str) -> Iterator[Path]:
             time.sleep(0.05)
 
 
-def quota(cores: float, whom: Callable[[Victim], list[int]]) -> Strike:
+def quota(cores: float, whom: Callable[[Victim], list[int]], period_us: int = PERIOD_US) -> Strike:
     """Some processes together get no more than so much of a core."""
 
     @contextmanager
     def strike(victim: Victim) -> Iterator[None]:
         with group("cpu") as folder:
-            (folder / "cpu.cfs_period_us").write_text(str(PERIOD_US))
-            (folder / "cpu.cfs_quota_us").write_text(str(round(cores * PERIOD_US)))
+            (folder / "cpu.cfs_period_us").write_text(str(period_us))
+            (folder / "cpu.cfs_quota_us").write_text(str(round(cores * period_us)))
             for pid in whom(victim):
                 (folder / "cgroup.procs").write_text(str(pid))
             yield
@@ -58,7 +59,7 @@ def _master(victim: Victim) -> list[int]:
 
 
 half_a_core = quota(0.5, _workers)
-starved_master = quota(0.01, _master)
+starved_master = quota(0.005, _master, LONGEST_PERIOD_US)
 
 
 @contextmanager
