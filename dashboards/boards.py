@@ -103,7 +103,7 @@ GPU_BOARD = Board(
     title="Stagelight / GPU",
     description="What each GPU does, and what holds it back.",
     rows=(
-        Row(931, "Now", (gpu.UP, gpu.WHY_NOT, gpu.HELD_BACK, run.PHASES)),
+        Row(931, "Now", (gpu.UP, gpu.ORIGIN, gpu.WHY_NOT, gpu.HELD_BACK, run.PHASES)),
         Row(932, "Work", (gpu.BUSY, gpu.MEMORY, gpu.PCIE, gpu.ENERGY)),
         Row(933, "Limits", (gpu.POWER, gpu.TEMPERATURE, gpu.CLOCKS, gpu.REASONS, gpu.XID)),
     ),

@@ -136,6 +136,12 @@ def mean_quotient(histogram: Metric, divisor: Metric, *where: Match) -> Expr:
     return divide(sum_by(rate(total(histogram, *where))), sum_by(rate(total(divisor, *where))))
 
 
+def named_by(expr: Expr, names: Metric, label: str) -> Expr:
+    """The series, with a label that only some of their instances have from another metric whose value is 1."""
+    joined = f"{expr} * on (job, instance) group_left ({label}) {names.name}"
+    return Expr(f"({joined} or {expr} unless on (job, instance) {names.name})")
+
+
 def shifted(expr: Expr, by: str) -> Expr:
     """The expression as it was `by` earlier, a duration that may be negative; every selector must have braces."""
     return Expr(re.sub(r"(\{[^{}]*\})(\[[^\]]*\])?", rf"\1\2 offset {by}", expr))

@@ -138,6 +138,9 @@ GPU_XID = Metric(
 GPU_SIMULATED = Metric(
     "instance:gpu_simulated:bool", "gauge", "1 where a stand-in answers: no figure is real.", ("job", "instance")
 )
+GPU_ORIGIN = Metric(
+    "instance:gpu_origin:labels", "gauge", "1, with the word that says: simulated.", ("job", "instance", "origin")
+)
 
 ALL = tuple(value for value in list(globals().values()) if isinstance(value, Metric))
 """Every series above."""

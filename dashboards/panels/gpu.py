@@ -3,14 +3,38 @@
 from __future__ import annotations
 
 from dashboards import palette, recorded
-from dashboards.panel import Panel, Query, Threshold, Unit
+from dashboards.panel import Panel, Query, State, Threshold, Unit
 from dashboards.panels.machine import NO_GPU
 from dashboards.panels.shapes import HALF, NONE_IS_GOOD, lines, now
-from dashboards.promql import count_by, max_by, series, sum_by
+from dashboards.promql import Expr, count_by, max_by, named_by, series, sum_by
 from dashboards.variables import OF_GPU
+from exporters.metric import Metric
 from exporters.names import gpu
 
 NOT_MEASURED = "no GPU measured"
+
+REAL, SIMULATED = 1, 2
+ORIGINS = (State(REAL, "real", palette.GOOD), State(SIMULATED, "SIMULATED", palette.VIOLET))
+
+
+def each(metric: Metric, *labels: str) -> Expr:
+    """The largest by GPU and these labels; a simulated GPU says so in its label `origin`."""
+    return max_by(named_by(series(metric, OF_GPU), recorded.GPU_ORIGIN, "origin"), *labels, "uuid", "origin")
+
+
+ORIGIN = now(
+    85,
+    "gpu-origin",
+    "These GPUs are",
+    "Are the figures those of real GPUs?",
+    "simulated: a stand-in answers in place of the driver's library, and no figure here is real.",
+    Unit.PLAIN,
+    Expr(f"(max({recorded.GPU_SIMULATED.name}) or 0 * max({series(recorded.GPU_BUSY, OF_GPU)})) + {REAL}"),
+    absent=NO_GPU,
+    states=ORIGINS,
+    no_value=NOT_MEASURED,
+    width=6,
+)
 
 UP = now(
     70,
@@ -35,7 +59,7 @@ WHY_NOT = now(
     absent="GPUs can be read.",
     labels=("reason",),
     no_value="they are read",
-    width=9,
+    width=6,
 )
 HELD_BACK = now(
     72,
@@ -48,7 +72,7 @@ HELD_BACK = now(
     absent=NO_GPU,
     thresholds=NONE_IS_GOOD,
     no_value=NOT_MEASURED,
-    width=9,
+    width=6,
 )
 
 
@@ -83,7 +107,7 @@ BUSY = _each(
     "How busy is each GPU?",
     "well below 100 % while throughput is flat: the limit is elsewhere, mostly preprocessing or batching.",
     Unit.SHARE,
-    Query("A", max_by(series(recorded.GPU_BUSY, OF_GPU), "uuid"), "{{uuid}}", NO_GPU),
+    Query("A", each(recorded.GPU_BUSY), "{{uuid}} {{origin}}", NO_GPU),
 )
 MEMORY = _each(
     74,
@@ -94,8 +118,8 @@ MEMORY = _each(
     Unit.SHARE,
     Query(
         "A",
-        max_by(series(recorded.GPU_MEMORY, OF_GPU), "uuid"),
-        "{{uuid}}",
+        each(recorded.GPU_MEMORY),
+        "{{uuid}} {{origin}}",
         NO_GPU,
     ),
 )
@@ -106,8 +130,8 @@ POWER = _each(
     "How much power does each GPU draw, and how much may it?",
     "at the limit: the clocks are held down.",
     Unit.WATTS,
-    Query("A", max_by(series(recorded.GPU_POWER, OF_GPU), "uuid"), "{{uuid}}", NO_GPU),
-    Query("B", max_by(series(recorded.GPU_POWER_LIMIT, OF_GPU), "uuid"), "limit {{uuid}}", NO_GPU),
+    Query("A", each(recorded.GPU_POWER), "{{uuid}} {{origin}}", NO_GPU),
+    Query("B", each(recorded.GPU_POWER_LIMIT), "limit {{uuid}} {{origin}}", NO_GPU),
 )
 TEMPERATURE = _each(
     76,
@@ -116,7 +140,7 @@ TEMPERATURE = _each(
     "How hot is each GPU?",
     "above 85 °C: it will slow itself down.",
     Unit.CELSIUS,
-    Query("A", max_by(series(recorded.GPU_TEMPERATURE, OF_GPU), "uuid"), "{{uuid}}", NO_GPU),
+    Query("A", each(recorded.GPU_TEMPERATURE), "{{uuid}} {{origin}}", NO_GPU),
     thresholds=(Threshold(None, palette.GOOD), Threshold(85, palette.BAD)),
 )
 CLOCKS = _each(
@@ -126,7 +150,7 @@ CLOCKS = _each(
     "How fast do the clocks run?",
     "a fall under load: see the reasons beside.",
     Unit.HERTZ,
-    Query("A", max_by(series(recorded.GPU_CLOCK, OF_GPU), "uuid"), "cores {{uuid}}", NO_GPU),
+    Query("A", each(recorded.GPU_CLOCK), "cores {{uuid}} {{origin}}", NO_GPU),
 )
 REASONS = _each(
     78,
@@ -135,7 +159,7 @@ REASONS = _each(
     "Why is a GPU slower than it could be?",
     "thermal or power reasons under load.",
     Unit.COUNT,
-    Query("A", max_by(series(gpu.THROTTLE, OF_GPU), "uuid", "reason"), "{{reason}} {{uuid}}", NO_GPU),
+    Query("A", each(gpu.THROTTLE, "reason"), "{{reason}} {{uuid}} {{origin}}", NO_GPU),
 )
 PCIE = _each(
     79,
@@ -144,8 +168,8 @@ PCIE = _each(
     "How much data moves between host and GPU?",
     "near the link's limit: inputs are large, or copied too often.",
     Unit.BYTES_PER_SECOND,
-    Query("A", max_by(series(recorded.GPU_PCIE_TO, OF_GPU), "uuid"), "to {{uuid}}", NO_GPU),
-    Query("B", max_by(series(recorded.GPU_PCIE_FROM, OF_GPU), "uuid"), "from {{uuid}}", NO_GPU),
+    Query("A", each(recorded.GPU_PCIE_TO), "to {{uuid}} {{origin}}", NO_GPU),
+    Query("B", each(recorded.GPU_PCIE_FROM), "from {{uuid}} {{origin}}", NO_GPU),
 )
 ENERGY = _each(
     80,
@@ -154,7 +178,7 @@ ENERGY = _each(
     "How much energy does the work take?",
     "far from the power drawn: one of the two is wrong.",
     Unit.WATTS,
-    Query("A", max_by(series(recorded.GPU_ENERGY, OF_GPU), "uuid"), "{{uuid}}", NO_GPU),
+    Query("A", each(recorded.GPU_ENERGY), "{{uuid}} {{origin}}", NO_GPU),
 )
 XID = _each(
     84,
@@ -163,7 +187,5 @@ XID = _each(
     "Does the driver report errors of the card?",
     "any: the runbook says which numbers mean a broken card.",
     Unit.COUNT,
-    Query(
-        "A", max_by(series(recorded.GPU_XID, OF_GPU), "uuid", "code"), "Xid {{code}} {{uuid}}", "No error was reported."
-    ),
+    Query("A", each(recorded.GPU_XID, "code"), "Xid {{code}} {{uuid}} {{origin}}", "No error was reported."),
 )

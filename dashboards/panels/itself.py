@@ -16,6 +16,9 @@ NO_RUN_YET = "No run has ended since the controller started."
 NOTHING_FIRES = "No alert is pending or firing."
 OTHER_EXPORTER = "Only our own exporter measures this."
 
+CPU_BUDGET, MEMORY_BUDGET = 0.005, 45e6
+"""Of the exporter with host and eight GPUs, a sample each second: share of a core, and bytes."""
+
 UP = now(
     260,
     "self-down",
@@ -153,21 +156,23 @@ SERIES = lines(
 OWN_CPU = lines(
     271,
     "self-cpu",
-    "Exporter's own CPU, in cores",
-    "What does measuring cost?",
-    "more than a hundredth of a core.",
-    Unit.COUNT,
+    "Exporter's own CPU, of one core; the line is its budget",
+    "What does measuring cost, and is it within the budget of half a hundredth of a core?",
+    "above the line: a longer sampling interval, or a collector fewer, costs less.",
+    Unit.SHARE,
     Query("A", sum_by(rate(series(exporter.CPU)), "instance"), "{{instance}}", OTHER_EXPORTER),
+    thresholds=(Threshold(None, palette.GOOD), Threshold(CPU_BUDGET, palette.BAD)),
     width=HALF,
 )
 OWN_MEMORY = lines(
     272,
     "self-memory",
-    "Exporter's own memory",
-    "What does measuring cost?",
-    "a steady rise.",
+    "Exporter's own memory; the line is its budget",
+    "How much memory does measuring hold, and is it within the budget of 45 MB?",
+    "a steady rise, or above the line.",
     Unit.BYTES,
     Query("A", max_by(series(exporter.MEMORY), "instance"), "{{instance}}", OTHER_EXPORTER),
+    thresholds=(Threshold(None, palette.GOOD), Threshold(MEMORY_BUDGET, palette.BAD)),
     width=HALF,
 )
 WRITES = lines(

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from dashboards import palette, recorded
 from dashboards.panel import Kind, Panel, Query, Threshold, Unit
-from dashboards.promql import equal, max_by, series
+from dashboards.promql import Expr, equal, max_by, named_by, series
 from dashboards.variables import OF_HOST
+from exporters.metric import Metric
 
 NO_GPU = "No GPU is measured on this machine."
+
+
+def _gpu(metric: Metric) -> Expr:
+    return max_by(named_by(series(metric), recorded.GPU_ORIGIN, "origin"), "uuid", "origin")
+
 
 HOST = Panel(
     id=22,
@@ -39,8 +45,8 @@ GPU = Panel(
     unit=Unit.SHARE,
     kind=Kind.LINES,
     queries=(
-        Query("A", max_by(series(recorded.GPU_BUSY), "uuid"), "busy {{uuid}}", NO_GPU),
-        Query("B", max_by(series(recorded.GPU_MEMORY), "uuid"), "memory {{uuid}}", NO_GPU),
+        Query("A", _gpu(recorded.GPU_BUSY), "busy {{uuid}} {{origin}}", NO_GPU),
+        Query("B", _gpu(recorded.GPU_MEMORY), "memory {{uuid}} {{origin}}", NO_GPU),
     ),
     height=6,
     no_value="no GPU measured",
