@@ -1,4 +1,4 @@
-"""Wake a greenlet at an exact time: a kernel timer that the event loop watches like a socket.
+"""Be called at an exact time: a kernel timer that the event loop watches like a socket.
 
 The loop's own timers come from a clock that is read once a turn and are rounded up to whole milliseconds; a thousand
 arrivals a second would come in lumps. A timerfd fires within tens of microseconds of its time (timerfd_create(2)).
@@ -10,9 +10,9 @@ import ctypes
 import os
 import sys
 import time
+from collections.abc import Callable
 
-import gevent
-from gevent.hub import get_hub
+from gevent import get_hub
 
 _CLOCK_MONOTONIC = 1
 _TFD_TIMER_ABSTIME = 1
@@ -26,10 +26,13 @@ class _Spec(ctypes.Structure):
 
 
 class Alarm:
-    """One greenlet waits, anybody sets the time; times are those of `time.perf_counter`."""
+    """Anybody sets the time; times are those of `time.perf_counter`."""
 
-    def __init__(self) -> None:
-        """Set to never. Raises `OSError` where the system has no such timer."""
+    def __init__(self, ring: Callable[[], None]) -> None:
+        """Set to never. `ring` is called in the hub and has to set or clear the alarm.
+
+        Raises `OSError` where the system has no such timer.
+        """
         if not sys.platform.startswith("linux"):
             raise OSError("an open loop needs timerfd, which only Linux has")
         self._libc = ctypes.CDLL(None, use_errno=True)
@@ -37,9 +40,10 @@ class Alarm:
         if self._fd < 0:
             raise OSError(ctypes.get_errno(), "could not create a timer")
         self._spec = _Spec(0, 0, 0, 0)
-        self._watcher = get_hub().loop.io(self._fd, 1)
         # perf_counter and CLOCK_MONOTONIC are one clock on Linux; should they ever differ, they differ by a constant
         self._offset = time.clock_gettime(time.CLOCK_MONOTONIC) - time.perf_counter()
+        self._watcher = get_hub().loop.io(self._fd, 1)
+        self._watcher.start(ring)
 
     def set(self, at: float) -> None:
         """Fire at `at` instead of whenever it was set to; at once if that has passed."""
@@ -51,11 +55,3 @@ class Alarm:
         """Do not fire until it is set again."""
         self._spec.at_s = self._spec.at_ns = 0
         self._libc.timerfd_settime(self._fd, _TFD_TIMER_ABSTIME, ctypes.byref(self._spec), None)
-
-    def wait(self) -> None:
-        """Until it fires."""
-        gevent.get_hub().wait(self._watcher)
-        try:
-            os.read(self._fd, 8)
-        except BlockingIOError:
-            return  # it was set anew between firing and reading

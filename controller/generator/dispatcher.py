@@ -1,6 +1,6 @@
 """The open loop of one worker: sends each arrival when it is due, whether or not earlier ones were answered.
 
-Senders are slots: an arrival that finds none free, or no right to send, is dropped and counted, never delayed. What a
+An arrival that finds no slot free, or no right to send, is dropped and counted, never delayed. What a
 busy process sends late is sent all the same; how late is recorded with each request.
 """
 
@@ -8,21 +8,27 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
+from typing import Any
 
 import gevent
-from gevent import Greenlet
 
 from controller.generator.alarm import Alarm
 from controller.generator.arrival_clock import ArrivalClock
 from controller.generator.ledger import Account
 from controller.generator.replay_clock import ReplayClock
-from controller.generator.sender import Sender, Sent
+from controller.generator.slot import Slot
 from controller.generator.wire import Share
 from controller.generator.work import Work
 from exporters.names.loadgen import NO_LEASE, NO_SLOT
 
+Begin = Callable[[Slot, Account, float, Any], None]
+
 STALE_SECONDS = 0.1
 """A share that reaches its worker later than this takes effect when it arrives: clocks differ, or it was given anew."""
+
+LOOK_SECONDS = 0.005
+"""How often a drain looks whether everything was answered."""
 
 KILL_SECONDS = 1.0
 """How long a request that is cut gets to be written down."""
@@ -38,17 +44,11 @@ class Dispatcher:
         self._recording = work.recording
         self._replay = ReplayClock(work.recording.times if work.recording else ())
         self._clock: ArrivalClock | ReplayClock = self._even
-        self._alarm = Alarm()
+        self._alarm = Alarm(self._ring)
         self._account: Account = work.ledger.current
         self._slots = 0
-        self._idle: list[Sender] = []
-        self._busy: set[Greenlet] = set()
-        gevent.spawn(self._run)
-
-    @property
-    def in_flight(self) -> int:
-        """Slots that are taken."""
-        return len(self._busy)
+        self._idle: list[Slot] = []
+        self._busy: set[Slot] = set()
 
     @property
     def behind(self) -> float:
@@ -60,7 +60,7 @@ class Dispatcher:
         now, wall = time.perf_counter(), time.time()
         since = now - (wall - share.at) if share.at <= wall else now
         at = since if now - since <= STALE_SECONDS else now
-        self._send_due(at)
+        self._send_due(at, Slot.begin_soon)
         own = share.arrivals.share(share.part, share.parts) if share.arrivals else None
         if own is not None and own.process == "recorded":
             self._even.clear()
@@ -80,15 +80,23 @@ class Dispatcher:
         """Send nothing more; what is under way after `timeout` seconds is cut."""
         self._clock.clear()
         self._set_alarm()
-        gevent.joinall(list(self._busy), timeout=timeout)
-        gevent.killall(list(self._busy), timeout=KILL_SECONDS)
+        self._await_answers(timeout)
+        for slot in self._busy:
+            slot.end()
+        self._await_answers(KILL_SECONDS)
         self._close_idle()
 
-    def _run(self) -> None:
-        while True:
-            self._send_due(time.perf_counter())
+    def _await_answers(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while self._busy and time.monotonic() < until:
+            gevent.sleep(LOOK_SECONDS)
+
+    def _ring(self) -> None:
+        """Runs in the hub."""
+        try:
+            self._send_due(time.perf_counter(), Slot.begin)
+        finally:
             self._set_alarm()
-            self._alarm.wait()
 
     def _set_alarm(self) -> None:
         if math.isinf(self._clock.due):
@@ -96,33 +104,29 @@ class Dispatcher:
         else:
             self._alarm.set(self._clock.due)
 
-    def _send_due(self, until: float) -> None:
-        clock = self._clock
-        while clock.due <= until:
-            self._send(clock.due)
+    def _send_due(self, until: float, begin: Begin) -> None:
+        clock, recording = self._clock, self._recording if self._clock is self._replay else None
+        while (due := clock.due) <= until:
+            request = recording.request(self._replay.index) if recording is not None else None
             clock.take()
+            self._send(due, request, begin)
 
-    def _send(self, due: float) -> None:
-        account = self._account
+    def _send(self, due: float, request: Any, begin: Begin) -> None:
+        account, busy = self._account, self._busy
         account.due += 1
         if not self._work.gate.is_open():
             account.drop(NO_LEASE)
-        elif len(self._busy) >= self._slots:
+        elif len(busy) >= self._slots:
             account.drop(NO_SLOT)
         else:
-            sender = self._idle.pop() if self._idle else Sender(self._work)
-            replayed = self._recording if self._clock is self._replay else None
-            request = replayed.request(self._replay.index) if replayed is not None else None
-            self._busy.add(gevent.spawn(self._serve, sender, account, due, request))
+            slot = self._idle.pop() if self._idle else Slot(self._work, self._free)
+            busy.add(slot)
+            begin(slot, account, due, request)
 
-    def _serve(self, sender: Sender, account: Account, due: float, request: bytes | None) -> None:
-        try:
-            if sender.send(account, due, request) is Sent.HELD:
-                account.drop(NO_LEASE)
-        finally:
-            self._busy.discard(gevent.getcurrent())
-            self._idle.append(sender)
+    def _free(self, slot: Slot) -> None:
+        self._busy.discard(slot)
+        self._idle.append(slot)
 
     def _close_idle(self) -> None:
         while self._idle:
-            self._idle.pop().connection.end()
+            self._idle.pop().close()
