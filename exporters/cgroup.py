@@ -98,19 +98,29 @@ def memory_limit(group: Group) -> Limit | None:
 
 
 def cpu_seconds(group: Group, folder: Path, layout: Layout) -> float | None:
-    """CPU time used within `folder`, one of the CPU group's folders, since it was made; None when unknown.
+    """CPU time used within `folder`, one of the CPU group's folders, since it was made; None when unknown."""
+    file = cpu_seconds_file(group, folder, layout)
+    return None if file is None else read_cpu_seconds(group, file)
+
+
+def cpu_seconds_file(group: Group, folder: Path, layout: Layout) -> Path | None:
+    """Where the CPU time of `folder`, one of the CPU group's folders, is counted; None when unknown.
 
     Version 1 keeps it in another controller, `cpuacct`, mounted beside `cpu` or together with it.
     """
     if group.version == 2:
-        used = read_numbers(folder / "cpu.stat").get("usage_usec")
-        return None if used is None else used / 1e6
+        return folder / "cpu.stat"
     depth = group.folders.index(folder)
     accounting = find("cpuacct", layout)
     if accounting is None or accounting.path != group.path or depth >= len(accounting.folders):
         return None
-    used = read_number(accounting.folders[depth] / "cpuacct.usage")
-    return None if used is None else used / 1e9
+    return accounting.folders[depth] / "cpuacct.usage"
+
+
+def read_cpu_seconds(group: Group, file: Path) -> float | None:
+    """What that file says: microseconds in version 2, nanoseconds in version 1; None when it cannot be read."""
+    used = read_numbers(file).get("usage_usec") if group.version == 2 else read_number(file)
+    return None if used is None else used / (1e6 if group.version == 2 else 1e9)
 
 
 def throttling(group: Group, folder: Path) -> Throttling | None:
@@ -138,7 +148,7 @@ def memory_in_use(group: Group, folder: Path, worth: float) -> int | None:
     if used is None or used < worth:
         return used
     found = kernel.pick(kernel.read_or_none(folder / "memory.stat") or "", (cache,)).get(cache, "0")
-    return max(0, used - int(found))
+    return max(0, used - (int(found) if found.isdecimal() else 0))
 
 
 def read_numbers(file: Path) -> dict[str, int]:

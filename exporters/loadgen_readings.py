@@ -163,6 +163,11 @@ class Reader:
         return self._listed
 
 
+def _numbers(words: list[str]) -> list[int]:
+    """The words as numbers; none at all where one is something else."""
+    return [int(word) for word in words] if all(word.isdecimal() for word in words) else []
+
+
 def _limit(kind: int) -> int | None:
     soft, _ = resource.getrlimit(kind)
     return None if soft == resource.RLIM_INFINITY else soft
@@ -170,24 +175,24 @@ def _limit(kind: int) -> int | None:
 
 def _memory(statm: str | None) -> tuple[int | None, int | None]:
     """Resident and whole size; the file counts pages."""
-    words = (statm or "").split()
-    return (int(words[1]) * _PAGE_BYTES, int(words[0]) * _PAGE_BYTES) if len(words) > 1 else (None, None)
+    pages = _numbers((statm or "").split()[:2])
+    return (pages[1] * _PAGE_BYTES, pages[0] * _PAGE_BYTES) if len(pages) > 1 else (None, None)
 
 
 def _available(meminfo: str | None) -> int | None:
     words = kernel.pick(meminfo or "", ("MemAvailable",), after=":").get("MemAvailable", "").split()
-    return int(words[0]) * 1024 if words else None
+    return next((kib * 1024 for kib in _numbers(words[:1])), None)
 
 
 def _ports(text: str | None) -> int | None:
-    words = (text or "").split()
-    return int(words[1]) - int(words[0]) + 1 if len(words) == 2 else None
+    bounds = _numbers((text or "").split())
+    return bounds[1] - bounds[0] + 1 if len(bounds) == 2 and bounds[0] <= bounds[1] else None
 
 
 def _sockets(text: str | None, protocol: str) -> dict[str, int]:
     """`TCP: inuse 5 orphan 0 tw 3 ...` as numbers by word."""
     words = kernel.pick(text or "", (protocol,), after=": ").get(protocol, "").split()
-    return {word: int(number) for word, number in zip(words[::2], words[1::2], strict=False)}
+    return {word: int(number) for word, number in zip(words[::2], words[1::2], strict=False) if number.isdecimal()}
 
 
 def _stalled(text: str) -> float | None:

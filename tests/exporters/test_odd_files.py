@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from exporters import page, text
 from exporters.host.collector import host_collector
-from exporters.loadgen import read_process
+from exporters.loadgen_readings import Reader
 from exporters.sampler import Sampled, State
 from tests.exporters.running import parse
 
 PROC = (
     *("stat", "loadavg", "schedstat", "meminfo", "vmstat", "diskstats", "pressure/cpu", "sys/fs/file-nr"),
     *("net/dev", "net/sockstat", "net/snmp", "net/netstat", "sys/net/ipv4/ip_local_port_range"),
-    *("self/cgroup", "self/mountinfo"),
+    *("self/cgroup", "self/mountinfo", "self/statm", "self/schedstat", "net/sockstat6", "pressure/io"),
 )
 GROUP = ("cpu.max", "cpu.stat", "memory.max", "memory.current", "memory.stat", "cpu/cpu.cfs_quota_us", "cpu/cpu.stat")
 
@@ -50,7 +50,7 @@ def test_no_content_breaks_the_page(proc: dict[str, str], group: dict[str, str])
         for name, written in group.items():
             _write(root / "cgroup" / name, written)
         results = host_collector(root / "proc", root / "cgroup", root / "sys").sample()
-        reading = read_process(root / "proc", root / "cgroup")
+        reading = Reader(root / "proc", root / "cgroup").read()
     assert not [result.failure for result in results if result.failure not in ("", "malformed", "missing")]
     assert reading.quota_cores is None or reading.quota_cores > 0
     own = page.SelfReading(0.0, 0, None, 0.0, 0, None, "", "")
