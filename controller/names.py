@@ -54,6 +54,8 @@ SCHEDULE_MISFIRES = Metric(
     "loadtest_schedule_misfires_total", "counter", "Due times missed by more than the grace.", ("plan",)
 )
 EDGE_FAILURES = Metric("loadtest_edge_failures_total", "counter", "Failed calls to the world, by edge.", ("edge",))
+ARCHIVE_FREE = Metric("loadtest_archive_free_bytes", "gauge", "Bytes free on the disk of the archive.")
+ARCHIVE_NEEDED = Metric("loadtest_archive_needed_bytes", "gauge", "Bytes that must be free there, or no run begins.")
 LOOP_OVERRUN = Metric("loadtest_loop_overrun_seconds", "gauge", "How late the controller's last tick was.")
 
 ALL = tuple(value for value in list(globals().values()) if isinstance(value, Metric))

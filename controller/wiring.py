@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from prometheus_client import CollectorRegistry, start_http_server
 
+from controller.edges.archive_disk import ArchiveDisk
 from controller.edges.file_discovery import FileDiscovery
 from controller.edges.grafana_annotator import GrafanaAnnotator
 from controller.edges.grafana_off import GrafanaOff
@@ -110,6 +111,7 @@ def _serve_metrics(settings: Settings, board: Board, annotator: Annotator, stack
     host, port = settings.listen
     registry = CollectorRegistry()
     registry.register(ControllerCollector(board, annotator))
+    registry.register(ArchiveDisk(settings.runs, settings.min_free))
     try:
         server, thread = start_http_server(port, host, registry)
     except OSError as error:

@@ -173,7 +173,7 @@ ITSELF = Board(
         ),
         Row(972, "Alerts and runs", (itself.ALERTS, itself.ENDED)),
         Row(973, "Pipeline", (itself.SCRAPES, itself.SERIES, itself.WRITES, itself.TICKS)),
-        Row(974, "Own cost", (itself.OWN_CPU, itself.OWN_MEMORY)),
+        Row(974, "Own cost, and the archive's disk", (itself.OWN_CPU, itself.OWN_MEMORY, itself.ARCHIVE)),
     ),
     variables=(PLAN, CONTROLLER),
 )

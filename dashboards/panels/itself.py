@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from controller import names as loadtest
 from dashboards import palette, prometheus
-from dashboards.panel import Column, Kind, Panel, Query, Threshold, Unit
+from dashboards.panel import Column, Kind, Panel, Query, Style, Threshold, Unit
 from dashboards.panels.shapes import HALF, NONE_IS_GOOD, lines, now
-from dashboards.promql import Expr, equal, max_by, rate, series, sum_by
+from dashboards.promql import Expr, equal, max_by, min_by, rate, series, sum_by
 from dashboards.variables import OF_CONTROLLER, OF_PLAN
 from exporters.names import exporter
 
@@ -199,6 +199,22 @@ TICKS = lines(
     "more than half a second.",
     Unit.SECONDS,
     Query("A", max_by(series(loadtest.LOOP_OVERRUN, OF_CONTROLLER), "instance"), "{{instance}}"),
+    width=HALF,
+)
+ARCHIVE = lines(
+    276,
+    "self-archive",
+    "Archive: disk that is free, and what a run needs",
+    "Is there room for the next runs?",
+    "free near what a run needs: below it no run begins.",
+    Unit.BYTES,
+    Query("A", min_by(series(loadtest.ARCHIVE_FREE, OF_CONTROLLER), "instance"), "free, {{instance}}"),
+    Query(
+        "B",
+        max_by(series(loadtest.ARCHIVE_NEEDED, OF_CONTROLLER)),
+        "a run needs",
+        style=Style(palette.BAD, dashed=True, width=1),
+    ),
     width=HALF,
 )
 ENDED = Panel(

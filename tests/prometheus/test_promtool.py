@@ -75,6 +75,7 @@ def test_an_alert_has_a_severity_and_asks_whether_a_run_is_on(alert: str) -> Non
 WITHOUT_A_RUN = {
     "ScheduleMissed": "a missed run is not on",
     "RunRefused": "a refused run is over before anything is scraped",
+    "ArchiveDiskLow": "there is time to make room only before the next run",
 }
 
 
