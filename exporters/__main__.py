@@ -27,6 +27,9 @@ WATCH_SECONDS = 5.0
 SWITCH_SECONDS = 0.0005
 """How long a thread may hold the interpreter while another waits: a scrape must not wait long for a sample."""
 
+STAGGER_SECONDS = 0.1
+"""The next collector starts when the first has sampled, at most so much later: beats that fall together cost more."""
+
 
 class CannotStartError(RuntimeError):
     """The exporter cannot be started as asked; the message is one sentence."""
@@ -90,6 +93,7 @@ def _serve(samplers: tuple[Sampler, ...], asked: Options) -> int:
         signal.signal(number, lambda *_: stop.set())
     for sampler in samplers:
         sampler.start()
+        sampler.wait_first(STAGGER_SECONDS)
     for sampler in samplers:
         sampler.wait_first(asked.deadline)
     threading.Thread(target=server.serve_forever, args=(1.0,), name="server", daemon=True).start()

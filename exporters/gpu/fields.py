@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 import pynvml
 
 from exporters.gpu import links
-from exporters.gpu.field import NOW_AND_THEN_SECONDS, RARELY_SECONDS, Field, Handle
+from exporters.gpu.field import EACH_SAMPLE, NOW_AND_THEN_SECONDS, RARELY_SECONDS, Field, Handle
 from exporters.gpu.memory import BAR1
 from exporters.gpu.processes import PROCESSES
 from exporters.gpu.reading import Measured
@@ -24,7 +24,7 @@ def _video(name: str, metric: Metric, ask: Callable[[Handle], list[int]]) -> Fie
     def read(handle: Handle) -> Iterable[Measured]:
         return ((metric, (), ask(handle)[0] / 100),)
 
-    return Field(name, read)
+    return Field(name, read, NOW_AND_THEN_SECONDS)
 
 
 def _power(handle: Handle) -> Iterable[Measured]:
@@ -63,7 +63,7 @@ def _clock(name: str, kind: int) -> Field:
     def read(handle: Handle) -> Iterable[Measured]:
         return ((names.CLOCK, (name,), pynvml.nvmlDeviceGetClockInfo(handle, kind) * 1e6),)
 
-    return Field(f"clock_{name}", read)
+    return Field(f"clock_{name}", read, NOW_AND_THEN_SECONDS if name == "video" else EACH_SAMPLE)
 
 
 def _clock_max(name: str, kind: int) -> Field:

@@ -23,7 +23,7 @@ def _pcie_rate(name: str, metric: Metric, counter: int) -> Field:
     def read(handle: Handle) -> Iterable[Measured]:
         return ((metric, (), pynvml.nvmlDeviceGetPcieThroughput(handle, counter) * _PCIE_BYTES),)
 
-    return Field(name, read)
+    return Field(name, read, NOW_AND_THEN_SECONDS)  # the driver measures for 20 ms while the call waits
 
 
 def _number(name: str, metric: Metric, ask: Callable[[Handle], int], every: float) -> Field:

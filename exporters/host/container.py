@@ -7,7 +7,7 @@ Where a limit sits on an ancestor, its counters are the ancestor's, and the labe
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from exporters import cgroup, kernel
@@ -16,7 +16,7 @@ from exporters.family import Family, many, single
 from exporters.names import host as names
 
 MOVES_SECONDS = 10.0
-"""A process hardly ever moves to another cgroup, and the table of mounts is the dearest file of all."""
+"""A process hardly ever moves to another cgroup, limits are seldom set, and the table of mounts is a dear file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,24 @@ class MemoryView:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where this process is, found at that moment of the monotonic clock; None where the layout is unknown."""
+class Part:
+    """One controller of the own cgroup: the limit that binds, and the folder that sets it, else the own one.
 
-    layout: Layout
-    cpu: Group | None
-    memory: Group | None
+    `seconds_file` counts CPU time; None where there is none, and for memory.
+    """
+
+    group: Group
+    limit: float | None
+    folder: Path
+    seconds_file: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where this process was at that moment of the monotonic clock; None where the layout is unknown."""
+
+    cpu: Part | None
+    memory: Part | None
     at: float
 
 
@@ -63,12 +75,12 @@ class ContainerReading:
 
 
 def read_container(proc: Path, root: Path, previous: ContainerReading | None = None) -> ContainerReading:
-    """Read this process's cgroups below `root`, found by the tables under `proc`, which are read now and then."""
+    """Read this process's cgroups below `root`; place and limits are looked for under `proc` now and then."""
     now = time.monotonic()
     place = None if previous is None or now - previous.place.at >= MOVES_SECONDS else previous.place
     place = place or _place(proc, root, now)
     return ContainerReading(
-        cpu=None if place.cpu is None else _cpu(place.cpu, place.layout),
+        cpu=None if place.cpu is None else _cpu(place.cpu),
         memory=None if place.memory is None else _memory(place.memory),
         place=place,
     )
@@ -76,7 +88,20 @@ def read_container(proc: Path, root: Path, previous: ContainerReading | None = N
 
 def _place(proc: Path, root: Path, now: float) -> Place:
     layout = cgroup.read_layout(proc, root)
-    return Place(layout, cgroup.find("cpu", layout), cgroup.find("memory", layout), now)
+    cpu, memory = cgroup.find("cpu", layout), cgroup.find("memory", layout)
+    return Place(
+        cpu=None if cpu is None else _counted(_part(cpu, cgroup.cpu_limit(cpu)), layout),
+        memory=None if memory is None else _part(memory, cgroup.memory_limit(memory)),
+        at=now,
+    )
+
+
+def _part(group: Group, limit: Limit | None) -> Part:
+    return Part(group, None, group.folders[0]) if limit is None else Part(group, limit.value, limit.folder)
+
+
+def _counted(part: Part, layout: Layout) -> Part:
+    return replace(part, seconds_file=cgroup.cpu_seconds_file(part.group, part.folder, layout))
 
 
 def families(reading: ContainerReading) -> tuple[Family, ...]:
@@ -113,46 +138,40 @@ def _memory_families(view: MemoryView) -> tuple[Family, ...]:
     )
 
 
-def _cpu(group: Group, layout: Layout) -> CpuView:
-    limit = cgroup.cpu_limit(group)
-    folder = _binding(group, limit)
-    numbers = cgroup.read_numbers(folder / "cpu.stat")
-    unit, per_second = ("throttled_time", 1e9) if group.version == 1 else ("throttled_usec", 1e6)
+def _cpu(part: Part) -> CpuView:
+    numbers = cgroup.read_numbers(part.folder / "cpu.stat")
+    unit, per_second = ("throttled_time", 1e9) if part.group.version == 1 else ("throttled_usec", 1e6)
     throttled = numbers.get(unit)
     return CpuView(
-        version=group.version,
-        path=_path(group, folder),
-        quota_cores=None if limit is None else limit.value,
-        seconds=cgroup.cpu_seconds(group, folder, layout),
+        version=part.group.version,
+        path=_path(part),
+        quota_cores=part.limit,
+        seconds=None if part.seconds_file is None else cgroup.read_cpu_seconds(part.group, part.seconds_file),
         periods=numbers.get("nr_periods"),
         throttled_periods=numbers.get("nr_throttled"),
         throttled_seconds=None if throttled is None else throttled / per_second,
     )
 
 
-def _memory(group: Group) -> MemoryView:
-    limit = cgroup.memory_limit(group)
-    folder = _binding(group, limit)
+def _memory(part: Part) -> MemoryView:
     usage_file, cache_key = (
-        ("memory.usage_in_bytes", "total_inactive_file") if group.version == 1 else ("memory.current", "inactive_file")
+        ("memory.usage_in_bytes", "total_inactive_file")
+        if part.group.version == 1
+        else ("memory.current", "inactive_file")
     )
-    usage = cgroup.read_number(folder / usage_file)
-    inactive = kernel.pick(kernel.read_or_none(folder / "memory.stat") or "", (cache_key,)).get(cache_key)
+    usage = cgroup.read_number(part.folder / usage_file)
+    inactive = kernel.pick(kernel.read_or_none(part.folder / "memory.stat") or "", (cache_key,)).get(cache_key)
     return MemoryView(
-        version=group.version,
-        path=_path(group, folder),
-        limit=None if limit is None else limit.value,
+        version=part.group.version,
+        path=_path(part),
+        limit=part.limit,
         usage=usage,
         working_set=None if usage is None or inactive is None else max(0, usage - int(inactive)),
     )
 
 
-def _binding(group: Group, limit: Limit | None) -> Path:
-    return group.folders[0] if limit is None else limit.folder
-
-
-def _path(group: Group, folder: Path) -> str:
+def _path(part: Part) -> str:
     """The folder's path as the kernel names it: the own path, or as many steps up as the folder is."""
-    own = PurePosixPath(group.path)
-    steps = group.folders.index(folder)
+    own = PurePosixPath(part.group.path)
+    steps = part.group.folders.index(part.folder)
     return str(own if steps == 0 else own.parents[min(steps, len(own.parents)) - 1])
