@@ -75,6 +75,7 @@ class Region:
     text: str
     tags: tuple[str, ...]
     closed: bool  # no later version of this region will follow
+    marker: str = "run-phase"  # the tag that says what kind of region it is
 
     @property
     def key(self) -> str:

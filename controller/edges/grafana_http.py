@@ -44,7 +44,7 @@ class GrafanaHttp:
 
     def search(self, region: Region) -> Sequence[Stored]:
         """Our annotations of this region, lowest id first; only those that carry exactly its tags."""
-        identity = {MARKERS[1], *identity_tags(region.run_id, region.seq)}
+        identity = {region.marker, *identity_tags(region.run_id, region.seq)}
         query = [*(("tags", tag) for tag in sorted(identity)), ("type", "annotation"), ("limit", "100")]
         rows = self._call("GET", COLLECTION, params=query)
         if not isinstance(rows, list):
@@ -103,7 +103,7 @@ def body(region: Region) -> dict[str, Any]:
         if moment.tzinfo is None or (milliseconds := round(moment.timestamp() * 1000)) < MILLISECONDS_FROM:
             raise GrafanaError(Reason.REFUSED, f"region {region.key} has the time {moment}, which cannot be meant")
         times.append(milliseconds)
-    tags = clean_tags((*MARKERS, *identity_tags(region.run_id, region.seq), *region.tags))
+    tags = clean_tags((MARKERS[0], region.marker, *identity_tags(region.run_id, region.seq), *region.tags))
     start, end = times
     return {
         "time": start,

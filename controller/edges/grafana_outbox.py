@@ -18,6 +18,7 @@ from typing import IO, Any
 
 from controller.edges.ownership import is_owned, own
 from controller.ports import EdgeError, Region
+from controller.running.annotation import MARKERS
 
 COMPACT_LINES = 512
 """A file shorter than this is not worth rewriting while it is in use."""
@@ -215,13 +216,15 @@ def _encode(region: Region) -> dict[str, Any]:
         "text": region.text,
         "tags": list(region.tags),
         "closed": region.closed,
+        "marker": region.marker,
     }
 
 
 def _decode(body: dict[str, Any]) -> Region:
     start, end = datetime.fromisoformat(body["start"]), datetime.fromisoformat(body["end"])
     tags = tuple(str(tag) for tag in body["tags"])
-    return Region(str(body["run_id"]), int(body["seq"]), start, end, str(body["text"]), tags, bool(body["closed"]))
+    rest = (tags, bool(body["closed"]), str(body.get("marker", MARKERS[1])))
+    return Region(str(body["run_id"]), int(body["seq"]), start, end, str(body["text"]), *rest)
 
 
 def _line(entry: Mapping[str, Any]) -> bytes:

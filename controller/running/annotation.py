@@ -10,14 +10,21 @@ import hashlib
 import html
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from controller.plans.summary import load_text
 from controller.plans.timetable import Slot
 from controller.ports import Region
+from controller.running.watching import JOINED, Mark
 
 MARKERS = ("stagelight", "run-phase")
 """On every region; `run-phase` is what dashboards ask for."""
+
+DISTURBANCE = "disturbance"
+"""Marks regions of the generator's own troubles instead of `run-phase`."""
+
+MARKS_FROM = 100_000
+"""Numbers of such regions begin here: no timetable has so many slots."""
 
 END_UNKNOWN = "phase_end:unknown"
 """On regions whose true end nobody saw, because the controller was lost."""
@@ -41,6 +48,25 @@ def region(run_id: str, plan: str, slot: Slot, start: datetime, end: datetime, *
     )
     last = max(end, start + _LEAST)
     return Region(run_id, slot.seq, start, last, _text(run_id, plan, slot), tags, closed)
+
+
+def trouble(run_id: str, plan: str, mark: Mark, end: float) -> Region:
+    """The region of something that disturbs the generator; `end` (epoch seconds) is its bounded or true end."""
+    seq = MARKS_FROM + mark.number
+    own = (f"signal:{mark.signal}", f"worker:{mark.worker.replace(':', '-')}", f"plan:{plan.replace(':', '-')}")
+    tags = clean_tags((MARKERS[0], DISTURBANCE, *identity_tags(run_id, seq), *own), TAGS_BYTES - len(END_UNKNOWN) - 3)
+    start, last = (datetime.fromtimestamp(at, UTC) for at in (mark.start, end))
+    return Region(
+        run_id, seq, start, max(last, start + _LEAST), _trouble_text(run_id, mark), tags, mark.closed, DISTURBANCE
+    )
+
+
+def _trouble_text(run_id: str, mark: Mark) -> str:
+    signal, worker, run = (html.escape(part) for part in (mark.signal, mark.worker, run_id))
+    if mark.signal == JOINED:
+        return f"<b>{worker}</b> joined in mid-run: the load was divided anew<br>run {run}"
+    limit = f"{mark.worst:.2g} times its limit"
+    return f"<b>generator</b>: {signal} of {worker} at {limit}<br>what is measured now is its own as well<br>run {run}"
 
 
 def end_unknown(lost: Region, last_seen: datetime | None = None) -> Region:

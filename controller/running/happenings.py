@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from controller.orders import Order, Report
+from controller.running.watching import Mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +183,13 @@ class CloseSlot:
 
 
 @dataclass(frozen=True, slots=True)
+class MarkTrouble:
+    """Show that something disturbs the generator, or did."""
+
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
 class DrainGenerator:
     """Start nothing more, wait `timeout` seconds for what is in flight."""
 
@@ -217,6 +225,7 @@ Action = (
     | OpenWindow
     | ExtendSlot
     | CloseSlot
+    | MarkTrouble
     | DrainGenerator
     | QuitGenerator
     | KillGenerator

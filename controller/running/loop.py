@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -23,6 +23,7 @@ from controller.running.happenings import (
     Instant,
     Interrupted,
     KillGenerator,
+    MarkTrouble,
     PreflightPassed,
     PreflightRefused,
     Reported,
@@ -34,7 +35,8 @@ from controller.running.happenings import (
 from controller.running.lifecycle import advance
 from controller.running.performer import Performer
 from controller.running.states import Ended, Leaving, Limits, Loading, Preparing, State
-from exporters.names.loadgen import CONTROLLER
+from controller.running.watching import Mark, Watched, finish, watch
+from exporters.names.loadgen import CONTROLLER, PLACES
 
 LOOK_BACK = 100
 """Newest seconds and probes that the canary's reading is made of at most."""
@@ -75,6 +77,7 @@ class RunLoop:
     chronicle: Chronicle
     turn: Callable[[], None] = lambda: None  # called once a turn, for the display
     canary: Canary | None = None
+    watched: Watched = field(default_factory=Watched)
     state: State = field(default_factory=Preparing)
     drained: Drained | None = None
     findings: tuple[Finding, ...] = ()
@@ -113,6 +116,7 @@ class RunLoop:
                 told = self._with_canary(report)
                 self.ledger.add(told)
                 self.board.update(interval=told)
+                self._watch(told)
             elif isinstance(report, Drained):
                 self.drained = report
             yield Reported(self._now(), report)
@@ -139,6 +143,20 @@ class RunLoop:
             return interval
         return replace(interval, workers=(*interval.workers, WorkerHealth(CONTROLLER, 0, 0.0, {"canary": value})))
 
+    def _watch(self, interval: Interval) -> None:
+        """Mark what disturbs the generator under load, and the end of it."""
+        if self.ledger.last is not None and isinstance(self.state, Loading):
+            names = [worker.worker for worker in interval.workers if worker.worker not in PLACES]
+            self.watched, marks = watch(self.watched, self.ledger.last, names)
+            self._mark(marks)
+
+    def _mark(self, marks: Iterable[Mark]) -> None:
+        for mark in marks:
+            try:
+                self.performer.perform(MarkTrouble(mark))
+            except EdgeError as error:
+                self.chronicle.note(f"a disturbance was not marked: {error}")
+
     def _apply(self, event: Event) -> None:
         self.state, actions = advance(self.state, event, self.limits)
         for action in actions:
@@ -156,6 +174,9 @@ class RunLoop:
         state, slots = self.state, tuple(self.chronicle.slots.values())
         if self.canary is not None:
             self.canary.sing(now=isinstance(state, Loading))
+        if self.watched.open and not isinstance(state, Loading):
+            self.watched, marks = finish(self.watched)
+            self._mark(marks)
         if isinstance(state, Loading):
             elapsed = self.clock.monotonic() - state.origin
             left = max(self.timetable.span.total_seconds() - elapsed, 0.0)

@@ -21,6 +21,7 @@ from controller.running.happenings import (
     KillGenerator,
     LookForScrape,
     LookForWithdrawal,
+    MarkTrouble,
     Note,
     OpenSlot,
     OpenWindow,
@@ -89,6 +90,9 @@ class Performer:
                     self.ports.watch.look_for_withdrawal()
             case Note(text=text):
                 self.chronicle.note(text)
+            case MarkTrouble(mark=mark):
+                end = mark.end if mark.closed else mark.end + self.horizon.total_seconds()
+                self.ports.annotator.put(annotation.trouble(self.run_id, self.plan.name, mark, end))
             case OpenSlot() | OpenWindow() | ExtendSlot() | CloseSlot():
                 self._track(action)
             case _:

@@ -70,7 +70,10 @@ def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FinishedR
                 folder=folder,
                 record=record(folder),
                 journal=[json.loads(line) for line in lines],
-                annotations=sorted(grafana.rows.values(), key=lambda row: int(row["time"])),
+                annotations=sorted(
+                    (row for row in grafana.rows.values() if "run-phase" in row["tags"]),
+                    key=lambda row: int(row["time"]),
+                ),
                 complaints=list(grafana.complaints),
                 received=predicts(stage.counts()),
                 output=done.stdout + done.stderr,

@@ -13,6 +13,7 @@ from controller.edges.grafana_annotator import GrafanaAnnotator
 from controller.edges.grafana_credential import PasswordFile, TokenFile
 from controller.ports import EdgeError
 from controller.running import annotation
+from controller.running.watching import Mark
 from tests.controller.edges.grafana_double import Answer, GrafanaDouble, Stall
 from tests.controller.edges.regions import FAST, a_region, settle, until
 
@@ -38,6 +39,20 @@ def test_the_same_key_moves_the_region_forward(grafana: GrafanaDouble, annotator
     assert row["timeEnd"] == 1893456050000
     assert annotation.END_UNKNOWN in row["tags"]
     assert annotator.open_regions() == []
+
+
+def test_a_region_of_another_kind_is_found_by_its_own_marker(
+    grafana: GrafanaDouble, annotator: GrafanaAnnotator
+) -> None:
+    start = a_region().start.timestamp()
+    for number, end in ((0, 5.0), (0, 9.0), (1, 7.0)):
+        mark = Mark(number, "cpu", "worker-0", start, start + end, 1.3)
+        annotator.put(annotation.trouble("r-1", "nightly", mark, start + end))
+        settle(annotator)
+    rows = sorted(grafana.rows.values(), key=lambda row: row["timeEnd"])
+    assert [row["timeEnd"] - row["time"] for row in rows] == [7000, 9000]
+    assert rows[0]["tags"][:4] == ["stagelight", "disturbance", "run_id:r-1", f"seq:{annotation.MARKS_FROM + 1}"]
+    assert (grafana.complaints, annotator.failures()) == ([], {})
 
 
 def test_user_and_password_work_too(grafana: GrafanaDouble, tmp_path: Path, outbox: Path) -> None:
