@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import median_low
 
 from exporters.loadgen_readings import Reading
 
@@ -17,6 +18,10 @@ BEATS = 3
 
 STALL_PARTS = 10
 """A single delay of the loop of so many times the limit counts as at the limit: the process stood still."""
+
+USUAL_PARTS = 4
+"""A quarter of the limit in every second probe counts, too: as when a thread beside the loop keeps the interpreter,
+which is handed over every 5 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +102,8 @@ def p99(values: Sequence[float]) -> float:
 
 
 def loop_lag(lags: Sequence[float]) -> float | None:
-    """The 99th percentile, or a part of the longest if that is more; None where the loop was not probed."""
-    return max(p99(lags), max(lags) / STALL_PARTS) if lags else None
+    """The most of the 99th percentile, a multiple of the median and a part of the longest; None without a probe."""
+    return max(p99(lags), median_low(lags) * USUAL_PARTS, max(lags) / STALL_PARTS) if lags else None
 
 
 def _cpu(before: Reading, now: Reading) -> float | None:

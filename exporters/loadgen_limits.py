@@ -52,7 +52,8 @@ LIMITS: Mapping[str, Limit] = {
     "loop_lag": Limit(
         0.020,
         "seconds",
-        "the 99th percentile of how much later than asked the event loop woke up, or a tenth of the longest delay",
+        "the 99th percentile of how much later than asked the event loop woke up, or four times the median, or a tenth "
+        "of the longest delay",
         "healthy generators stayed below 15 ms while those that measured wrongly were at 19 to 80 ms; every request "
         "waits for the loop, so its lag is in the latency. A single delay of 200 ms is 0.07 of the view",
         "let nothing block the loop (a user class that computes or sleeps), " + _MORE_WORKERS + ", or " + _MOVE,
