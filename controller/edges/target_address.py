@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
+from controller.plans.places import grpc_place
 from controller.plans.plan import Target
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -20,8 +21,9 @@ def resolve(host: str, port: int) -> Sequence[str]:
 
 def refusal(target: Target, allow: Sequence[str], resolver: Resolver = resolve) -> str | None:
     """Why nothing may be sent to the target, or None. Looks at every address of every host that the target names."""
-    rest = None if target.rest.startswith("unix:") else target.rest  # a socket is on this machine
-    named = {"rest": rest, "metrics": target.metrics, "grpc": f"//{target.grpc}" if target.grpc else None}
+    rest = None if (target.rest or "").startswith("unix:") else target.rest  # a socket is on this machine
+    grpc = f"//{place}" if (place := grpc_place(target)) else None
+    named = {"rest": rest, "metrics": target.metrics, "grpc": grpc}
     for key, url in named.items():
         if url is not None and (sentence := refused(f"target.{key}", url, allow, resolver)) is not None:
             return sentence

@@ -45,8 +45,8 @@ class Caller:
         self._session = requests.Session()
         self._session.trust_env = False
         self._session.headers.update(headers)
-        if target is not None and target.rest.startswith("unix://"):
-            self._session.mount("http://", UnixAdapter(target.rest.removeprefix("unix://")))
+        if target is not None and (target.rest or "").startswith("unix://"):
+            self._session.mount("http://", UnixAdapter((target.rest or "").removeprefix("unix://")))
         if target is not None and target.tls is not None:
             tls = target.tls
             self._session.verify = tls.verify if tls.ca_file is None or not tls.verify else str(tls.ca_file)

@@ -9,7 +9,7 @@ from typing import Any
 
 from controller.edges.target_address import Resolver, refusal, resolve
 from controller.edges.target_call import Caller, NoAnswerError
-from controller.edges.target_grpc import GrpcTrial
+from controller.edges.target_grpc import GrpcTrial, grpc_identity
 from controller.edges.target_locustfile import locustfile_finding
 from controller.edges.target_metrics import metrics_finding
 from controller.edges.target_model import identity, state_finding
@@ -41,6 +41,8 @@ class TargetHttp:
         """What the target says of itself; `unknown` with the reason where it cannot be asked."""
         if (why := refusal(plan.target, self.allow, self.resolver)) is not None:
             return {"unknown": why}
+        if plan.target.rest is None:
+            return grpc_identity(plan)
         with Caller({}, plan.target) as caller:
             if plan.target.kind == "tfserving":
                 return identity(plan, caller)
@@ -54,20 +56,23 @@ class TargetHttp:
         if (why := refusal(plan.target, self.allow, self.resolver)) is not None:
             yield Finding("address", False, why)
             return
+        own = plan.workload.locustfile
         try:
-            address(plan.target)
+            if plan.target.rest is not None:
+                address(plan.target)
             headers = dict(resolve_headers(plan.workload.headers, os.environ))
         except (SpecError, ValueError) as error:
             yield Finding("address", False, str(error))
             return
         with Caller({}, plan.target) as asking, Caller(headers, plan.target) as sending:
-            if plan.target.kind == "tfserving":
+            if plan.target.rest is None:
+                yield from _over_grpc_alone(plan)
+            elif plan.target.kind == "tfserving":
                 yield state_finding(plan, asking)
                 if plan.workload.locustfile is None:
                     yield signature_finding(plan, asking)
             else:
                 yield _health(plan, asking)
-            own = plan.workload.locustfile
             if own is None and plan.workload.protocol == "grpc":
                 yield from GrpcTrial(plan).findings()
             elif own is None:
@@ -75,6 +80,14 @@ class TargetHttp:
             else:
                 yield locustfile_finding(plan, own, self.allow, self.resolver)
             yield metrics_finding(plan.target, asking)
+
+
+def _over_grpc_alone(plan: Plan) -> Iterator[Finding]:
+    """A locustfile's target that has no REST: only its model's status can be asked; ours are tried as a whole."""
+    if plan.workload.locustfile is not None:
+        found = grpc_identity(plan)
+        why = found.get("unknown")
+        yield Finding("grpc", why is None, str(why) if why else f"{plan.target.model} is there over gRPC")
 
 
 def _trial(plan: Plan, asking: Caller, sending: Caller) -> Iterator[Finding]:

@@ -29,7 +29,10 @@ def locustfile_finding(plan: Plan, own: Locustfile, allow: Sequence[str], resolv
         classes = _classes(own)
     except ValueError as error:
         return Finding("locustfile", False, str(error))
-    hosts = {name: own.host or host or plan.target.rest for name, host in classes.items()}
+    hosts = {name: own.host or host or plan.target.rest or "" for name, host in classes.items()}
+    if nameless := [name for name, host in hosts.items() if not host]:
+        why = f"the user class {nameless[0]} names no host, and target.rest is not set"
+        return Finding("locustfile", False, f"{why}; add workload.host")
     for name, host in hosts.items():
         for sentence in _strangers(name, host, allow, resolver):
             return Finding("locustfile", False, sentence)

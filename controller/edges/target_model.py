@@ -40,16 +40,14 @@ def state_finding(plan: Plan, caller: Caller) -> Finding:
     if found is None:
         told = f"{answer.status} {reason(answer.content)}".rstrip()
         return Finding("model", False, f"{target.rest} does not answer as TensorFlow Serving does ({told})")
-    return _wanted(plan, found)
+    return wanted(plan, found)
 
 
 def versions(answer: Answer) -> Sequence[ModelVersion] | None:
     """The versions in a status answer, newest first; None when it is none."""
     try:
         rows = json.loads(answer.content)["model_version_status"]
-        found = [
-            ModelVersion(int(row["version"]), str(row["state"]), _trouble(row.get("status") or {})) for row in rows
-        ]
+        found = [ModelVersion(int(row["version"]), str(row["state"]), trouble(row.get("status") or {})) for row in rows]
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
     return sorted(found, key=lambda version: -version.number) if answer.status == 200 else None
@@ -64,19 +62,24 @@ def identity(plan: Plan, caller: Caller) -> Mapping[str, Any]:
     found = versions(answer)
     if found is None:
         return {"unknown": f"{answer.status} {reason(answer.content)}".rstrip()}
-    listed = [{"version": version.number, "state": version.state} for version in found]
-    return {"versions": listed, "server": answer.headers.get("Server")}
+    return {"versions": listed(found), "server": answer.headers.get("Server")}
 
 
-def _wanted(plan: Plan, found: Sequence[ModelVersion]) -> Finding:
+def listed(found: Sequence[ModelVersion]) -> list[dict[str, Any]]:
+    """Versions with their states for the record."""
+    return [{"version": version.number, "state": version.state} for version in found]
+
+
+def wanted(plan: Plan, found: Sequence[ModelVersion]) -> Finding:
+    """Whether the wanted version is among these, newest first, and whether another is about to replace it."""
     target = plan.target
     ready = [version.number for version in found if version.state == AVAILABLE]
-    listed = ", ".join(f"{version.number} {version.state}{version.trouble}" for version in found) or "no version"
+    all_told = ", ".join(f"{version.number} {version.state}{version.trouble}" for version in found) or "no version"
     if target.version is not None and target.version not in ready:
-        why = f"version {target.version} of {target.model} is not available (the server has {listed})"
+        why = f"version {target.version} of {target.model} is not available (the server has {all_told})"
         return Finding("model", False, f"{why}; correct target.version, load it, or wait until it is {AVAILABLE}")
     if not ready:
-        why = f"no version of {target.model} is available (the server has {listed})"
+        why = f"no version of {target.model} is available (the server has {all_told})"
         return Finding("model", False, f"{why}; wait until one is {AVAILABLE}, or look at the server's log")
     if target.version is None and target.label is None and len(ready) > 1:
         which = f"versions {', '.join(map(str, sorted(ready)))} of {target.model} are available"
@@ -85,7 +88,7 @@ def _wanted(plan: Plan, found: Sequence[ModelVersion]) -> Finding:
     if target.version is None and any(number > max(ready) for number in loading):
         why = f"version {max(loading)} of {target.model} is about to replace version {max(ready)}"
         return Finding("model", True, f"{why}: the run would measure both; wait, or set target.version", warning=True)
-    return Finding("model", True, f"{target.model} is there: {listed}")
+    return Finding("model", True, f"{target.model} is there: {all_told}")
 
 
 def _url(plan: Plan) -> str:
@@ -93,6 +96,7 @@ def _url(plan: Plan) -> str:
     return f"{base_url(plan.target)}/v1/models/{quote(plan.target.model or '', safe='')}"
 
 
-def _trouble(status: Mapping[str, Any]) -> str:
+def trouble(status: Mapping[str, Any]) -> str:
+    """Why a version did not load, in parentheses; empty for one that did."""
     code, message = status.get("error_code", "OK"), status.get("error_message", "")
     return "" if code in ("OK", 0) else f" ({code}: {' '.join(str(message).split())[:200]})"

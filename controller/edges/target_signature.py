@@ -30,9 +30,15 @@ def signature_finding(plan: Plan, caller: Caller) -> Finding:
     if wanted not in inputs:
         known = ", ".join(sorted(inputs)) or "none"
         return Finding("signature", False, f"the model has no signature {wanted}, it has {known}; correct signature")
-    takes = ", ".join(f"{name} {_written(shape)}" for name, shape in sorted(inputs[wanted].items())) or "no inputs"
+    return fitting_finding(plan, inputs[wanted])
+
+
+def fitting_finding(plan: Plan, inputs: Mapping[str, Shape | None]) -> Finding:
+    """Whether arrays of the payload have the shape of the signature's only input; `inputs` as `_shapes` has them."""
+    wanted = plan.workload.signature or DEFAULT_SIGNATURE
+    takes = ", ".join(f"{name} {_written(shape)}" for name, shape in sorted(inputs.items())) or "no inputs"
     given = instance_shape(plan.workload.payloads)
-    shapes = list(inputs[wanted].values())
+    shapes = list(inputs.values())
     if given is not None and len(shapes) == 1 and shapes[0] is not None and not _fits(given, shapes[0][1:]):
         why = f"signature {wanted} takes {takes}, an instance of the payload is {_written(given)}"
         return Finding("signature", False, f"{why}; correct the payload or the signature")

@@ -1,4 +1,4 @@
-"""gRPC Predict with bytes that were built before load, and the class of every way in which a call can end."""
+"""gRPC Predict with bytes that were built before load."""
 
 from __future__ import annotations
 
@@ -9,42 +9,18 @@ from typing import Any
 
 import grpc
 
-from controller.generator import ledger
+from controller.generator.grpc_outcome import never_left, outcome_of_call
 from controller.serving.predict import PREDICT
-
-_PEER = "Error received from peer"
-_TOO_LARGE = ("Received message larger than max", "Sent message larger than max")
 
 
 class CallFailedError(Exception):
     """A call that did not end well. `unsent`: there is no connection, and whoever tries again at once burns CPU."""
 
-    def __init__(self, code: Any, details: str, *, by_target: bool) -> None:
-        """`by_target`: the target itself answered with this status."""
-        super().__init__(f"{code.name}: {details}")
-        self.outcome = outcome_of_call(code, details, by_target=by_target)
-        self.unsent = self.outcome == ledger.CONNECTION_ERROR
-
-
-def outcome_of_call(code: Any, details: str, *, by_target: bool) -> int:
-    """The class of a call that ended with `code`.
-
-    The same code can come from the target or from our own end: UNAVAILABLE is said by a full batching queue and by a
-    connection that broke, RESOURCE_EXHAUSTED by a busy server and by our own limit on messages.
-    """
-    if code is grpc.StatusCode.DEADLINE_EXCEEDED:
-        return ledger.TIMEOUT
-    if by_target:
-        return ledger.HTTP_ERROR
-    if any(text in details for text in _TOO_LARGE):
-        return ledger.GENERATOR_ERROR
-    match code:
-        case grpc.StatusCode.UNAVAILABLE:
-            return ledger.CONNECTION_ERROR
-        case grpc.StatusCode.INTERNAL | grpc.StatusCode.DATA_LOSS | grpc.StatusCode.UNKNOWN:
-            return ledger.INVALID_RESPONSE
-        case _:
-            return ledger.GENERATOR_ERROR
+    def __init__(self, code: Any, details: str) -> None:
+        """As the call told."""
+        super().__init__(f"{code.name}: {details[:200]}")
+        self.outcome = outcome_of_call(code, details)
+        self.unsent = never_left(code, self.outcome)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +29,31 @@ class GrpcReply:
 
     body: bytes
     status: int = 200
+    told: Sequence[tuple[str, str | bytes]] = ()  # metadata, where somebody wants to know
 
-    def header(self, name: bytes) -> bytes | None:  # noqa: ARG002 - the same for all replies
-        """None is looked at."""
-        return None
+    def header(self, name: bytes) -> bytes | None:
+        """The last value of that name in the metadata."""
+        found = [value for key, value in self.told if key.encode() == name]
+        value = found[-1] if found else None
+        return value.encode("latin-1") if isinstance(value, str) else value
 
 
 class GrpcConnection:
     """One channel; its connection is made with the first call, and anew after GOAWAY or loss."""
 
-    __slots__ = ("_began", "_call", "_channel", "_made", "_metadata", "_own", "_timeout")
+    __slots__ = ("_began", "_call", "_channel", "_listens", "_made", "_metadata", "_own", "_timeout")
 
-    def __init__(self, made: Callable[[], Any], metadata: Sequence[tuple[str, str]], timeout: float, own: bool) -> None:
-        """`own`: closing ends the channel, because nobody else uses it."""
+    def __init__(
+        self,
+        made: Callable[[], Any],
+        metadata: Sequence[tuple[str, str]],
+        timeout: float,
+        own: bool,
+        *,
+        listens: bool = False,
+    ) -> None:
+        """`own`: closing ends the channel, because nobody else uses it. `listens`: replies carry their metadata."""
+        self._listens = listens
         self._made, self._metadata, self._timeout, self._own = made, metadata, timeout, own
         self._channel: Any = None
         self._call: Any = None
@@ -82,11 +70,13 @@ class GrpcConnection:
         """Raises `CallFailedError`."""
         left = self._began + self._timeout - time.perf_counter()
         try:
+            if self._listens:
+                body, told = self._call.with_call(request, timeout=max(left, 0.001), metadata=self._metadata)
+                return GrpcReply(body, told=(*told.initial_metadata(), *told.trailing_metadata()))
             return GrpcReply(self._call(request, timeout=max(left, 0.001), metadata=self._metadata))
         except grpc.RpcError as error:
             call: Any = error  # it is the call as well; the types do not say so
-            by_target = _PEER in str(call.debug_error_string())
-            raise CallFailedError(call.code(), str(call.details())[:200], by_target=by_target) from error
+            raise CallFailedError(call.code(), str(call.details())) from error
 
     def close(self) -> None:
         """After a failed call the channel stays: gRPC connects anew by itself."""

@@ -53,7 +53,7 @@ class Address:
 
 def address(target: Target) -> Address:
     """Where the target's REST interface is. Raises `SpecError`."""
-    url = urlsplit(target.rest)
+    url = urlsplit(target.rest or "")
     if url.scheme == "unix":
         return Address("localhost", 80, socket=url.path)
     if url.scheme not in ("http", "https") or not url.hostname:
@@ -64,12 +64,12 @@ def address(target: Target) -> Address:
 
 def base_url(target: Target) -> str:
     """What paths are added to, as a URL that any client takes; over a Unix socket its host means nothing."""
-    return "http://localhost" if target.rest.startswith("unix:") else target.rest
+    return "http://localhost" if (target.rest or "").startswith("unix:") else target.rest or ""
 
 
 def path(target: Target, workload: Workload) -> str:
     """The path that requests are sent to. Raises `SpecError`."""
-    prefix = "" if target.rest.startswith("unix:") else urlsplit(target.rest).path.rstrip("/")
+    prefix = _prefix(target)
     match target.kind:
         case "tfserving":
             if target.model is None:
@@ -78,6 +78,11 @@ def path(target: Target, workload: Workload) -> str:
         case "http":
             own = workload.path or "/"
             return prefix + (own if own.startswith("/") else f"/{own}")
+
+
+def _prefix(target: Target) -> str:
+    url = target.rest or ""
+    return "" if url.startswith("unix:") else urlsplit(url).path.rstrip("/")
 
 
 def _which(target: Target) -> str:
@@ -158,7 +163,7 @@ def _one(target: Target, own: str, method: str, headers: Iterable[tuple[str, str
             fields[name.lower()] = (name, value)
     if recorded is None:
         return method, own, list(fields.values()), body.content
-    prefix = "" if target.rest.startswith("unix:") else urlsplit(target.rest).path.rstrip("/")
+    prefix = _prefix(target)
     return recorded.method, prefix + recorded.path, list(fields.values()), body.content
 
 

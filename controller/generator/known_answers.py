@@ -29,6 +29,9 @@ def known_answers(spec: GeneratorSpec, part: int, built: Sequence[Any]) -> Mappi
         raise SpecError(f"could not use the known answers: {expected.file} has {len(answers)} for {pool} payloads")
     order = order_of(spec.workload.payloads)
     mine = order[part :: spec.workers] or [order[part % len(order)]]
+    if len(built) != len(mine):
+        fit = f"only {len(built)} of {len(mine)} requests fit into memory"
+        raise SpecError(f"could not use the known answers: {fit}; shorten the pool")
     found: dict[Any, Any] = {}
     for request, index in zip(built, mine, strict=True):
         if request in found and found[request] != answers[index]:

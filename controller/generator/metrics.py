@@ -21,6 +21,7 @@ from controller.generator.latency import Buckets
 from controller.generator.members import Member
 from controller.generator.pulse import Vitals
 from controller.generator_spec import GeneratorSpec
+from controller.plans.places import place_of
 from exporters.loadgen_limits import in_force
 from exporters.metric import Metric as Name
 from exporters.names import loadgen
@@ -40,7 +41,7 @@ class BookCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         """All families of `exporters.names.loadgen`."""
         now, book, spec = time.monotonic(), self._book, self._spec
-        info = {"run_id": spec.run_id, "plan": spec.plan, "target": spec.target.rest}
+        info = {"run_id": spec.run_id, "plan": spec.plan, "target": place_of(spec.target)}
         yield InfoMetricFamily(
             loadgen.INFO.family, loadgen.INFO.help, value={**info, "locust_version": self._locust_version}
         )

@@ -6,7 +6,7 @@ from controller.plans.tables import Fields
 
 _HTTP_ONLY = ("method", "path")
 _SERVED_ONLY = ("form", "signature")
-_REST_ONLY = ("client", "status", "connect_timeout", "form", "expected", "degraded")
+_REST_ONLY = ("client", "status", "connect_timeout", "form")
 _PLAIN_POOLS = ("npy", "csv", "random")
 
 
@@ -20,6 +20,8 @@ def workload_fits_target(target: Fields, workload: Fields) -> None:
         _fits_served(workload, source)
     if workload.get("protocol") == "grpc":
         _fits_grpc(target, workload, source)
+    elif "rest" not in target.lines and "grpc" in target.lines:
+        workload.refuse("protocol", "rest has no address", "write protocol: grpc, or add target.rest")
     elif "connections" in workload.lines:
         workload.refuse("connections", "has a meaning for protocol grpc only", "remove it: each user has its own")
     if workload.get("client") == "fast" and (target.get("rest") or "").startswith("unix:"):

@@ -28,13 +28,13 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The system under test. `rest` and `metrics` are URLs without a trailing slash, `grpc` is host:port.
+    """The system under test. `rest` and `metrics` are URLs without a trailing slash; `rest` may be `unix:///a/socket`.
 
-    `rest` may be `unix:///path/of/socket`.
+    `grpc` is host:port, or `grpcs://host:port` over TLS; at least one of `rest` and `grpc` is there.
     """
 
     kind: Literal["tfserving", "http"]
-    rest: str
+    rest: str | None = None
     model: str | None = None  # tfserving only
     version: int | None = None
     label: str | None = None

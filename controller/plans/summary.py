@@ -9,6 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from controller.plans.duration import format_duration
+from controller.plans.places import place_of
 from controller.plans.plan import Plan, Schedule
 from controller.plans.rate import format_rate
 from controller.plans.schedule import next_due
@@ -41,7 +42,7 @@ def rows(timetable: Timetable) -> Iterator[tuple[str, ...]]:
 def facts(plan: Plan, timetable: Timetable, now: datetime) -> Iterator[tuple[str, str]]:
     """Everything but the timetable, as pairs of a word and a sentence or figure."""
     model = f", model {plan.target.model}" if plan.target.model else ""
-    yield "target", f"{plan.target.kind} at {plan.target.rest}{model}"
+    yield "target", f"{plan.target.kind} at {place_of(plan.target)}{model}"
     yield "digest", plan.digest
     measured = format_duration(_measured(timetable))
     most = [f"{timetable.peak_users} users at most"] if timetable.peak_users or not timetable.peak_rate else []
@@ -102,7 +103,8 @@ def to_json(plan: Plan, now: datetime) -> dict[str, Any]:
     return {
         "name": plan.name,
         "digest": plan.digest,
-        "target": {"kind": plan.target.kind, "rest": plan.target.rest, "model": plan.target.model},
+        "target": {"kind": plan.target.kind, "rest": plan.target.rest, "model": plan.target.model}
+        | ({"grpc": plan.target.grpc} if plan.target.grpc else {}),
         "span_seconds": _seconds(timetable.span),
         "measured_seconds": _seconds(_measured(timetable)),
         "peak_users": timetable.peak_users,

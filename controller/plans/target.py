@@ -6,6 +6,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from controller.plans.numbers import Whole
+from controller.plans.places import SECURE
 from controller.plans.plan import Target
 from controller.plans.readers import Choice, Text
 from controller.plans.tables import ByKind, Fields, Key, Record
@@ -38,7 +39,7 @@ def _url(text: str) -> str:
 
 def _host_and_port(text: str) -> str:
     try:
-        parts = urlsplit(f"//{text}")
+        parts = urlsplit(f"//{text.removeprefix(SECURE)}")
         fit = bool(parts.hostname and parts.port and not parts.path and not parts.username)
     except ValueError:
         fit = False
@@ -51,16 +52,25 @@ URL = Text("an address such as http://127.0.0.1:8501", longest=500, parse=_url)
 REST = Text("an address such as http://127.0.0.1:8501", longest=500, parse=_rest)
 PATH = Text("a path that starts with /", longest=500, pattern=r"/[!-~]*")
 _METRICS = Key(URL, "The target's own Prometheus page.")
-_TLS = Key(TLS, "How https is spoken.")
+_TLS = Key(TLS, "How https and grpcs are spoken.")
 
 
 _TFSERVING_ONLY = ("has a meaning for kind tfserving only", "remove it")
 
 
 def _check_tls(fields: Fields) -> None:
-    rest = fields.get("rest", "https:")
-    if "tls" in fields.lines and not rest.startswith("https:"):
+    rest, grpc = fields.get("rest", ""), fields.get("grpc", "")
+    wrong = any(name in fields.lines and not fields.get(name) for name in ("rest", "grpc"))
+    if "tls" not in fields.lines or wrong:
+        return
+    secure = grpc.startswith(SECURE)
+    if rest and not rest.startswith("https:") and not secure:
         fields.refuse("tls", f"has a meaning for https only, and rest is {rest}", "write https, or remove tls")
+    elif not rest and grpc and not secure:
+        fields.refuse("tls", f"has a meaning for grpcs only, and grpc is {grpc}", f"write {SECURE}{grpc}")
+    tls = fields.get("tls")
+    if secure and isinstance(tls, Fields) and tls.get("verify") is False:
+        tls.refuse("verify", "false is not possible over gRPC", "name the server's own certificate as ca_file")
 
 
 def _built(kind: Literal["tfserving", "http"], fields: Fields) -> Target:
@@ -70,6 +80,8 @@ def _built(kind: Literal["tfserving", "http"], fields: Fields) -> Target:
 
 def _check_served(fields: Fields) -> None:
     _check_tls(fields)
+    if "rest" not in fields.lines and "grpc" not in fields.lines:
+        fields.refuse("rest", "is missing, and so is grpc", "add one of them (Address of the REST or gRPC interface)")
     if "version" in fields.lines and "label" in fields.lines:
         fields.refuse("label", "stands beside version", "keep one of the two")
 
@@ -79,8 +91,11 @@ TARGET = ByKind(
         "tfserving": Record(
             {
                 "kind": Key(Choice(("tfserving",)), "TensorFlow Serving or its stand-in.", required=True),
-                "rest": Key(REST, "Address of the REST interface; also unix:///path of a socket.", required=True),
-                "grpc": Key(Text("a host and a port", parse=_host_and_port), "Host and port of the gRPC interface."),
+                "rest": Key(REST, "Address of the REST interface; also unix:///path of a socket."),
+                "grpc": Key(
+                    Text("a host and a port", parse=_host_and_port),
+                    "Host and port of the gRPC interface; grpcs://host:port over TLS.",
+                ),
                 "model": Key(
                     Text("a model's name", pattern=r"[A-Za-z0-9_.-]+"), "Name of the served model.", required=True
                 ),

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from controller.plans.places import place_of
 from controller.plans.plan import Plan
 from controller.plans.schedule import PassedOver, due_runs, next_due, passed_over
 
@@ -97,7 +98,7 @@ def _gives_up(entry: Waiting, now: datetime, running: Plan | None) -> str | None
     schedule = entry.plan.schedule
     if schedule is None or running is None:
         return None
-    if schedule.overlap == "skip" and running.target.rest == entry.plan.target.rest:
+    if schedule.overlap == "skip" and place_of(running.target) == place_of(entry.plan.target):
         return f"{running.name} holds the target"
     if schedule.overlap == "skip" and schedule.misfire == "skip" and now - entry.due > schedule.grace:
         return f"{running.name} held the generator's host for longer than the grace"

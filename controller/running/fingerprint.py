@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from controller.plans.plan import Plan
+from controller.plans.plan import Plan, Target
 
 PACKAGES = ("stagelight", "locust", "gevent", "geventhttpclient")
 
@@ -19,11 +19,17 @@ PACKAGES = ("stagelight", "locust", "gevent", "geventhttpclient")
 def fingerprint(plan: Plan, identity: Mapping[str, Any], host: Mapping[str, Any]) -> dict[str, Any]:
     """The facts, grouped; `identity` is what the target says of itself, `host` what `host_facts` found."""
     return {
-        "target": {"kind": plan.target.kind, "rest": plan.target.rest, "model": plan.target.model, **identity},
+        "target": {**_target(plan.target), **identity},
         "workload": {"digest": workload_digest(plan), "protocol": plan.workload.protocol},
         "generator": {"workers": plan.workers, **host},
         "tools": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
     }
+
+
+def _target(target: Target) -> dict[str, Any]:
+    """A target without REST is known by its gRPC address."""
+    where = {"grpc": target.grpc} if target.rest is None else {"rest": target.rest}
+    return {"kind": target.kind, **where, "model": target.model}
 
 
 def workload_digest(plan: Plan) -> str:

@@ -8,6 +8,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoM
 from prometheus_client.registry import Collector
 
 from controller import names
+from controller.plans.places import place_of
 from controller.ports import Annotator
 from controller.running.board import Board, DaemonView, RunView
 from exporters.metric import Metric as Name
@@ -35,8 +36,9 @@ def families(run: RunView | None, daemon: DaemonView, annotator: Annotator | Non
 def _run_families(run: RunView) -> Iterable[Metric]:
     plan = run.plan.name
     info = InfoMetricFamily(names.RUN_INFO.family, names.RUN_INFO.help)
+    digest = run.plan.digest[:12]
     info.add_metric(
-        (), {"run_id": run.run_id, "plan": plan, "target": run.plan.target.rest, "plan_digest": run.plan.digest[:12]}
+        (), {"run_id": run.run_id, "plan": plan, "target": place_of(run.plan.target), "plan_digest": digest}
     )
     yield info
     limits: Values = {(plan, criterion.text): criterion.bound for criterion in run.plan.objectives}

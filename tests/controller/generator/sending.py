@@ -14,14 +14,16 @@ from controller.generator.lease import Gate
 from controller.generator.ledger import Ledger
 from controller.generator.reasons import Reasons
 from controller.generator.sender import Sender
-from controller.generator.work import Work
+from controller.generator.work import Check, Work
 from exporters.names.loadgen import OUTCOMES
 
 TIMEOUT = 0.4
 """Of a request, seconds."""
 
 
-def sending(client: Callable[[], Client], request: Any, timeout: float, retries: int = 0) -> tuple[Sender, Work]:
+def sending(
+    client: Callable[[], Client], request: Any, timeout: float, retries: int = 0, check: Check | None = None
+) -> tuple[Sender, Work]:
     """Sends the same request each time, under a lease of some seconds."""
     gate = Gate()
     gate.grant(time.time())
@@ -30,7 +32,7 @@ def sending(client: Callable[[], Client], request: Any, timeout: float, retries:
         client=client,
         timeout=timeout,
         think=(0.0, 0.0),
-        check=AnswerCheck(),
+        check=AnswerCheck() if check is None else check,
         gate=gate,
         ledger=Ledger(),
         reasons=Reasons(),

@@ -10,7 +10,7 @@ import grpc
 import pytest
 
 from controller.generator import ledger
-from controller.generator.grpc_client import outcome_of_call
+from controller.generator.grpc_outcome import outcome_of_call
 from controller.generator_spec import GeneratorSpec
 from controller.plans.plan import Payloads, Target, Workload
 from tests.compose.targets.tfserving_standin.running import StandIn, a_stand_in
@@ -20,27 +20,37 @@ Code = grpc.StatusCode
 
 
 @pytest.mark.parametrize(
-    ("code", "details", "by_target", "outcome"),
+    ("code", "details", "outcome"),
     [
-        (Code.DEADLINE_EXCEEDED, "Deadline Exceeded", False, ledger.TIMEOUT),
-        (Code.DEADLINE_EXCEEDED, "its own limit", True, ledger.TIMEOUT),
-        (
-            Code.UNAVAILABLE,
-            "The batch scheduling queue to which this task was submitted is full",
-            True,
-            ledger.HTTP_ERROR,
-        ),
-        (Code.UNAVAILABLE, "failed to connect to all addresses", False, ledger.CONNECTION_ERROR),
-        (Code.UNAVAILABLE, "GOAWAY received", False, ledger.CONNECTION_ERROR),
-        (Code.RESOURCE_EXHAUSTED, "out of memory", True, ledger.HTTP_ERROR),
-        (Code.RESOURCE_EXHAUSTED, "Received message larger than max (9 vs. 4)", False, ledger.GENERATOR_ERROR),
-        (Code.INVALID_ARGUMENT, "input size does not match", True, ledger.HTTP_ERROR),
-        (Code.INTERNAL, "Received RST_STREAM with error code 2", False, ledger.INVALID_RESPONSE),
-        (Code.CANCELLED, "by us", False, ledger.GENERATOR_ERROR),
+        (Code.DEADLINE_EXCEEDED, "Deadline Exceeded", ledger.TIMEOUT),
+        (Code.DEADLINE_EXCEEDED, "Stream removed (Deadline Exceeded)", ledger.TIMEOUT),
+        (Code.DEADLINE_EXCEEDED, "its own limit", ledger.TIMEOUT),
+        (Code.UNAVAILABLE, "The batch scheduling queue to which this task was submitted is full", ledger.HTTP_ERROR),
+        (Code.UNAVAILABLE, "", ledger.HTTP_ERROR),
+        (Code.UNAVAILABLE, "failed to connect to all addresses; last error: refused", ledger.CONNECTION_ERROR),
+        (Code.UNAVAILABLE, "failed to connect; last error: Failed parsing HTTP/2", ledger.INVALID_RESPONSE),
+        (Code.UNAVAILABLE, "errors resolving nosuch.invalid:5", ledger.CONNECTION_ERROR),
+        (Code.UNAVAILABLE, "Stream removed (Socket closed)", ledger.CONNECTION_ERROR),
+        (Code.UNAVAILABLE, "GOAWAY received", ledger.CONNECTION_ERROR),
+        (Code.UNAVAILABLE, "Cancelling all calls", ledger.CONNECTION_ERROR),
+        (Code.UNAVAILABLE, "max connection age", ledger.CONNECTION_ERROR),
+        (Code.RESOURCE_EXHAUSTED, "out of memory", ledger.HTTP_ERROR),
+        (Code.RESOURCE_EXHAUSTED, "", ledger.HTTP_ERROR),
+        (Code.RESOURCE_EXHAUSTED, "SERVER: Received message larger than max (9 vs. 4)", ledger.HTTP_ERROR),
+        (Code.RESOURCE_EXHAUSTED, "CLIENT: Received message larger than max (9 vs. 4)", ledger.GENERATOR_ERROR),
+        (Code.RESOURCE_EXHAUSTED, "Received message larger than max (9 vs. 4)", ledger.GENERATOR_ERROR),
+        (Code.INVALID_ARGUMENT, "input size does not match", ledger.HTTP_ERROR),
+        (Code.UNIMPLEMENTED, "Method not found!", ledger.HTTP_ERROR),
+        (Code.INTERNAL, "the model broke", ledger.HTTP_ERROR),
+        (Code.INTERNAL, "Received RST_STREAM with error code 2", ledger.INVALID_RESPONSE),
+        (Code.UNKNOWN, "Stream removed (Failed parsing HTTP/2 (Frame size ...))", ledger.INVALID_RESPONSE),
+        (Code.UNKNOWN, "Exception calling application", ledger.HTTP_ERROR),
+        (Code.CANCELLED, "CANCELLED", ledger.HTTP_ERROR),
+        (Code.CANCELLED, "Locally cancelled by application!", ledger.GENERATOR_ERROR),
     ],
 )
-def test_a_call_that_failed_has_one_class(code: Any, details: str, by_target: bool, outcome: int) -> None:
-    assert outcome_of_call(code, details, by_target=by_target) == outcome
+def test_a_call_that_failed_has_one_class(code: Any, details: str, outcome: int) -> None:
+    assert outcome_of_call(code, details) == outcome
 
 
 def a_spec(server: StandIn, *, version: int | None = None, **workload: Any) -> GeneratorSpec:
