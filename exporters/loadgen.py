@@ -133,8 +133,11 @@ def _throttling(first: Reading, last: Reading) -> float | None:
 
 
 def _pressure(first: Reading, last: Reading, wall: float) -> float | None:
+    """The host's CPU does not count: a busy target beside the generator would be its saturation."""
     before = dict(first.pressure)
-    return max(((now - before[name]) / wall for name, now in last.pressure if name in before), default=None)
+    counts = [name for name, _ in last.pressure if name != "cpu" or name in last.own_pressure]
+    now = dict(last.pressure)
+    return max(((now[name] - before[name]) / wall for name in counts if name in before), default=None)
 
 
 def _sockets(now: Reading) -> float | None:

@@ -30,7 +30,8 @@ class Reading:
     `at` is of the monotonic clock, `wall` epoch. `quota_cores` is the tightest CPU quota over the own cgroup and its
     ancestors (None also: no quota), `group_cpu_seconds` the CPU time of everything in the cgroup that carries it, and
     `throttling` by folder how often a quota held it back. `group_bytes` are charged to the cgroup that carries the
-    tightest memory limit. `pressure` is time in which some task waited, by resource. `sockets` are TCP's of the own
+    tightest memory limit. `pressure` is time in which some task waited, by resource: of the own cgroup for those in
+    `own_pressure`, of the host for the others. `sockets` are TCP's of the own
     network namespace, `ports` how many the kernel may choose from.
     """
 
@@ -43,6 +44,7 @@ class Reading:
     throttling: tuple[tuple[str, cgroup.Throttling], ...] = ()
     run_delay_seconds: float | None = None
     pressure: tuple[tuple[str, float], ...] = ()
+    own_pressure: tuple[str, ...] = ()
     sockets: int | None = None
     time_wait: int | None = None
     ports: int | None = None
@@ -78,6 +80,7 @@ class Reader:
         group_limit, group_bytes = self._group_memory()
         resident, address = _memory(kernel.read_or_none(f"{self._own}/statm"))
         sockets, time_wait = self._sockets()
+        pressure, own_pressure = self._pressure()
         return Reading(
             at=at,
             wall=time.time(),
@@ -87,7 +90,8 @@ class Reader:
             quota_folder=folder,
             throttling=throttling,
             run_delay_seconds=self._run_delay(),
-            pressure=self._pressure(),
+            pressure=pressure,
+            own_pressure=own_pressure,
             sockets=sockets,
             time_wait=time_wait,
             ports=_ports(kernel.read_or_none(f"{self._proc}/sys/net/ipv4/ip_local_port_range")),
@@ -130,16 +134,18 @@ class Reader:
         words = text.split()
         return int(words[1]) / 1e9 if len(words) > 1 and words[1].isdecimal() else None
 
-    def _pressure(self) -> tuple[tuple[str, float], ...]:
-        """Of the own cgroup where it counts it (version 2), else of the host."""
+    def _pressure(self) -> tuple[tuple[tuple[str, float], ...], tuple[str, ...]]:
+        """Of the own cgroup where it counts it (version 2), else of the host; and which are the own cgroup's."""
         folder = self._cpu.folders[0] if self._cpu is not None and self._cpu.version == 2 else None
-        found = []
-        for resource_name in PRESSURES:
-            text = kernel.read_or_none(folder / f"{resource_name}.pressure") if folder else None
-            text = text or kernel.read_or_none(f"{self._proc}/pressure/{resource_name}")
-            if text and (some := _stalled(text)) is not None:
-                found.append((resource_name, some))
-        return tuple(found)
+        found, own = [], []
+        for name in PRESSURES:
+            text = kernel.read_or_none(folder / f"{name}.pressure") if folder else None
+            if text:
+                own.append(name)
+            some = _stalled(text or kernel.read_or_none(f"{self._proc}/pressure/{name}") or "")
+            if some is not None:
+                found.append((name, some))
+        return tuple(found), tuple(own)
 
     def _sockets(self) -> tuple[int | None, int | None]:
         """In use (both families) and in TIME_WAIT."""

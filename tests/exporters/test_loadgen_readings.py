@@ -39,7 +39,8 @@ def test_version_2_quota_throttling_memory_and_pressure_of_the_own_cgroup(tmp_pa
     ((folder, throttling),) = found.throttling
     assert (folder, throttling.periods, throttling.throttled, throttling.seconds) == (str(root / "a"), 40, 12, 1.5)
     assert (found.group_limit, found.group_bytes) == (100 * MIB, 60 * MIB)  # without the cache that can go at once
-    assert found.pressure == (("cpu", 2.0), ("io", 0.5))  # io is not counted by this cgroup: the host's
+    assert found.pressure == (("cpu", 2.0), ("io", 0.5))
+    assert found.own_pressure == ("cpu",)  # io is not counted by this cgroup: the host's
 
 
 def test_version_1_says_the_same_in_the_same_units(tmp_path: Path) -> None:
