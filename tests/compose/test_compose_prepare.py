@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from compose.setup import prepare
+from controller.edges.worker_secret import read_secret
+from controller.plans.loader import load_plan
 from tests.compose.composition import FOLDER, by_ourselves
 
 TARGETS = FOLDER / "prometheus/targets"
@@ -17,14 +20,14 @@ TARGETS_GPU = FOLDER / "prometheus/targets-gpu"
 
 @pytest.fixture
 def volumes(tmp_path: Path) -> Path:
-    for name in ("discovery", "admin"):
+    for name in ("discovery", "admin", "plan", "secret"):
         (tmp_path / name).mkdir()
     return tmp_path
 
 
-def run(volumes: Path, *folders: Path) -> int:
+def run(volumes: Path, *folders: Path, more: Sequence[str] = ()) -> int:
     arguments = ["--targets", *map(str, folders or (TARGETS,)), "--discovery", str(volumes / "discovery")]
-    return prepare.main([*arguments, "--password", str(volumes / "admin/password")])
+    return prepare.main([*arguments, *more, "--password", str(volumes / "admin/password")])
 
 
 def test_every_target_file_is_placed_and_readable_by_prometheus(volumes: Path) -> None:
@@ -95,11 +98,57 @@ def test_no_partial_file_is_left_where_a_name_is_taken_by_a_folder(volumes: Path
     assert [path for path in (volumes / "discovery").iterdir() if path.name.startswith(".")] == []
 
 
+def test_the_workers_secret_is_made_once_and_for_us_alone(volumes: Path) -> None:
+    arguments = ["--worker-secret", str(volumes / "admin/worker")]
+    assert run(volumes, more=arguments) == 0
+    first = read_secret(volumes / "admin/worker")
+    assert stat.S_IMODE((volumes / "admin/worker").stat().st_mode) == 0o400
+    assert run(volumes, more=arguments) == 0
+    assert read_secret(volumes / "admin/worker") == first
+
+
+@pytest.mark.parametrize(
+    ("url", "rest", "model", "scraped"),
+    [
+        ("http://model.lab:8501/v1/models/ranker", "http://model.lab:8501", "ranker", "model.lab:8501"),
+        ("https://gpu/v1/models/a.b-c_1/", "https://gpu:443", "a.b-c_1", "gpu:443"),
+        ("http://10.0.0.5:8501", "http://10.0.0.5:8501", "scorer", "10.0.0.5:8501"),
+    ],
+)
+def test_one_address_aims_plan_and_prometheus(volumes: Path, url: str, rest: str, model: str, scraped: str) -> None:
+    copy = volumes / "compose.yaml"
+    assert run(volumes, more=["--target", url, "--plan", str(FOLDER / "plans/compose.yaml"), str(copy)]) == 0
+    target = load_plan(copy).target
+    assert (target.rest, target.model) == (rest, model)
+    (group,) = json.loads((volumes / "discovery/tfserving.json").read_text())
+    assert group["targets"] == [scraped]
+    assert group["labels"] == ({"__scheme__": "https"} if url.startswith("https") else {})
+
+
+@pytest.mark.parametrize(
+    "url", ["model.lab:8501", "ftp://x", "http://me:secret@x", "http://x/v2/models/m", "http://x:y"]
+)
+def test_an_address_that_is_none_is_named_and_nothing_changes(
+    volumes: Path, url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(volumes, more=["--target", url]) == 1
+    assert "write it like http://model.example.internal:8501/v1/models/my_model" in capsys.readouterr().err
+    assert list((volumes / "discovery").iterdir()) == []
+
+
+def test_a_plan_that_cannot_be_aimed_is_refused(volumes: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (volumes / "odd.yaml").write_text("target:\n  rest: http://x\n")
+    more = ["--target", "http://y:1", "--plan", str(volumes / "odd.yaml"), str(volumes / "copy.yaml")]
+    assert run(volumes, more=more) == 1
+    assert "the plan has no line `target: {… rest: …}`" in capsys.readouterr().err
+    assert not (volumes / "copy.yaml").exists()
+
+
 @pytest.mark.parametrize(("step", "target"), [("prepare", "exporter:9692"), ("prepare-gpu", "exporter-gpu:9692")])
 def test_the_step_runs_as_the_composition_calls_it(step: str, target: str, volumes: Path) -> None:
     service = by_ourselves()["services"][step]
     assert service["entrypoint"] == ["python", "/opt/stagelight/setup/prepare.py"]
-    places = {"/opt/stagelight": str(FOLDER), "/var/lib/stagelight": str(volumes)}
+    places = {"/opt/stagelight": str(FOLDER), "/var/lib/stagelight": str(volumes), "/plans": str(FOLDER / "plans")}
     words = [word.replace(inside, places[inside]) for word in service["command"] for inside in [home(word)]]
     assert prepare.main(words) == 0
     (group,) = json.loads((volumes / "discovery/exporter.json").read_text())
@@ -108,4 +157,4 @@ def test_the_step_runs_as_the_composition_calls_it(step: str, target: str, volum
 
 
 def home(word: str) -> str:
-    return "/opt/stagelight" if word.startswith("/opt") else "/var/lib/stagelight"
+    return next((place for place in ("/opt/stagelight", "/plans") if word.startswith(place)), "/var/lib/stagelight")

@@ -124,17 +124,41 @@ def test_the_plan_loads_and_aims_at_the_composed_server() -> None:
     target = plan().target
     rest = urlsplit(target.rest)
     assert (rest.hostname, rest.port) == ("tfserving", LISTENS["tfserving"])
-    assert f"{rest.hostname}:{rest.port}" in environment(SERVICES["controller"])["STAGELIGHT_ALLOW_TARGETS"].split(",")
+    for name in ("controller", "loadgen-worker"):
+        allowed = load_settings(None, environment(SERVICES[name])).allow_targets
+        assert allowed == (f"{rest.hostname!s}:{rest.port}",)
     assert target.model == flags("tfserving")["model_name"]
-    assert plan().workload.payloads.random_shape == (16,)
+    assert plan().workload.payloads.from_model
+    assert plan().remote_workers is None
+    assert plan().workers == 0, "the load comes from loadgen-worker, whose cores are its own"
     assert plan().schedule is not None
 
 
 def test_the_controller_serves_that_plan() -> None:
     verb, at_once, served = SERVICES["controller"]["command"]
     assert (verb, at_once) == ("serve", "--now"), "the first run begins with `up`, not with the next full five minutes"
-    mounted = {mount["target"]: mount["source"] for mount in mounts(SERVICES["controller"])}
-    assert load_all(plan_files([FOLDER / mounted[str(Path(served).parent)] / Path(served).name])) == [plan()]
+    words = SERVICES["prepare"]["command"]
+    source, copy = words[words.index("--plan") + 1 :][:2]
+    assert (copy, source) == (served, "/plans/compose.yaml")
+    for name, folder in (("controller", Path(served).parent), ("prepare", Path(served).parent)):
+        assert {mount["target"]: mount["source"] for mount in mounts(SERVICES[name])}[str(folder)] == "plan"
+    assert load_all(plan_files([FOLDER / "plans" / Path(source).name])) == [plan()]
+
+
+def test_workers_and_controller_share_address_and_secret() -> None:
+    told, words = environment(SERVICES["controller"]), SERVICES["loadgen-worker"]["command"]
+    port = told["STAGELIGHT_GENERATOR_BIND"].rpartition(":")[2]
+    assert words[words.index("--master") + 1] == f"controller:{port}"
+    assert told["STAGELIGHT_WORKER_HOSTS"] == "loadgen-worker"
+    secret = words[words.index("--secret-file") + 1]
+    assert secret == told["STAGELIGHT_WORKER_SECRET_FILE"]
+    prepared = SERVICES["prepare"]["command"]
+    assert secret == prepared[prepared.index("--worker-secret") + 1]
+    holders = {name for name, each in SERVICES.items() if any(m["source"] == "worker-secret" for m in mounts(each))}
+    assert holders == {"prepare", "controller", "loadgen-worker"}
+    beat = words[words.index("--heartbeat") + 1]
+    assert beat in SERVICES["loadgen-worker"]["healthcheck"]["test"][-1]
+    assert beat.startswith("/tmp/")
 
 
 def test_the_server_gets_its_model_and_files_from_the_mounts() -> None:
