@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from controller.plans.summary import load_text
 from controller.plans.timetable import Slot
 from controller.ports import Region
-from controller.running.watching import JOINED, Mark
+from controller.running.watching import JOINED, UNSCRAPED, Mark
 
 MARKERS = ("stagelight", "run-phase")
 """On every region; `run-phase` is what dashboards ask for."""
@@ -65,6 +65,8 @@ def _trouble_text(run_id: str, mark: Mark) -> str:
     signal, worker, run = (html.escape(part) for part in (mark.signal, mark.worker, run_id))
     if mark.signal == JOINED:
         return f"<b>{worker}</b> joined in mid-run: the load was divided anew<br>run {run}"
+    if mark.signal == UNSCRAPED:
+        return f"<b>Prometheus</b> did not scrape the generator: its series have a hole here<br>run {run}"
     limit = f"{mark.worst:.2g} times its limit"
     return f"<b>generator</b>: {signal} of {worker} at {limit}<br>what is measured now is its own as well<br>run {run}"
 

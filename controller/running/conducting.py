@@ -25,6 +25,7 @@ from controller.running.loop import RunLoop, StopRequest
 from controller.running.openmetrics import archive
 from controller.running.performer import Performer, RunPorts
 from controller.running.reporting import draw_report
+from controller.running.scrape_age import ScrapeAge
 from controller.running.scrape_watch import ScrapeWatch
 from controller.running.staffing import staffed
 from controller.running.states import Ended
@@ -152,6 +153,7 @@ def _loop(
         chronicle,
         turn,
         canary_for(plan),
+        ScrapeAge(world.store, run_id) if world.store is not None and metrics else None,
     )
 
 

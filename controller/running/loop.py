@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from controller.figures.canary import LIMIT_SECONDS, saturation
+from controller.figures.disturbance import Hot
 from controller.figures.latency import LatencyLedger
 from controller.figures.stop_rules import held_rule
 from controller.orders import Drained, Interval, WorkerHealth
@@ -34,8 +35,9 @@ from controller.running.happenings import (
 )
 from controller.running.lifecycle import advance
 from controller.running.performer import Performer
+from controller.running.scrape_age import ScrapeAge
 from controller.running.states import Ended, Leaving, Limits, Loading, Preparing, State
-from controller.running.watching import Mark, Watched, finish, watch
+from controller.running.watching import UNSCRAPED, Mark, Watched, finish, unscraped, watch
 from exporters.names.loadgen import CONTROLLER, PLACES
 
 LOOK_BACK = 100
@@ -77,6 +79,7 @@ class RunLoop:
     chronicle: Chronicle
     turn: Callable[[], None] = lambda: None  # called once a turn, for the display
     canary: Canary | None = None
+    scrapes: ScrapeAge | None = None  # None: no Prometheus is configured
     watched: Watched = field(default_factory=Watched)
     state: State = field(default_factory=Preparing)
     drained: Drained | None = None
@@ -96,6 +99,8 @@ class RunLoop:
             self.performer.ports.generator.kill()
             if self.canary is not None:
                 self.canary.stop()
+            if self.scrapes is not None:
+                self.scrapes.close()
         return self.state
 
     def _preflight(self) -> Event:
@@ -147,11 +152,20 @@ class RunLoop:
         """Mark what disturbs the generator under load, and the end of it."""
         if self.ledger.last is not None and isinstance(self.state, Loading):
             names = [worker.worker for worker in interval.workers if worker.worker not in PLACES]
-            self.watched, marks = watch(self.watched, self.ledger.last, names)
+            row = replace(self.ledger.last, hot=(*self.ledger.last.hot, *self._unscraped()))
+            self.watched, marks = watch(self.watched, row, names)
             self._mark(marks)
+
+    def _unscraped(self) -> Iterator[Hot]:
+        """A hole in the run's series is marked like a disturbance; it is none of the generator's."""
+        silence = self.scrapes.overdue(self.clock.monotonic()) if self.scrapes is not None else 0.0
+        if silence > 0:
+            yield Hot(UNSCRAPED, "prometheus", 1.0, silence)
 
     def _mark(self, marks: Iterable[Mark]) -> None:
         for mark in marks:
+            if mark.signal == UNSCRAPED and mark.closed:
+                self.chronicle.note(unscraped(mark))
             try:
                 self.performer.perform(MarkTrouble(mark))
             except EdgeError as error:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from controller.figures.disturbance import JOIN_SECONDS
 from controller.figures.seconds import Second
@@ -19,6 +20,9 @@ FORWARD_SECONDS = 10.0
 
 JOINED = "joined"
 """What is marked of a worker that came in mid-run: Locust divides the load anew at that moment."""
+
+UNSCRAPED = "scrapes"
+"""What is marked while Prometheus does not scrape the generator: the run's series have a hole then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,15 @@ def watch(state: Watched, row: Second, workers: Iterable[str]) -> tuple[Watched,
 def finish(state: Watched) -> tuple[Watched, tuple[Mark, ...]]:
     """Nothing is watched any more: every open mark is over."""
     return replace(state, open={}), tuple(_closing(state))
+
+
+def unscraped(mark: Mark) -> str:
+    """The sentence for the record about a hole in the run's series."""
+    start, end = (f"{datetime.fromtimestamp(at, UTC):%H:%M:%S}" for at in (mark.start, mark.end))
+    return (
+        f"Prometheus did not scrape the generator from {start} to {end} UTC: boards, alerts and the archived series "
+        "have a hole there; no figure of this record comes from them"
+    )
 
 
 def _closing(state: Watched) -> Iterator[Mark]:
