@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import time
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,7 @@ class Played:
     opened: float | None
     struck: float | None
     alarms: tuple[Alarm, ...]
+    marks: tuple[Alarm, ...]
     peaks: dict[str, float]
     record: dict[str, Any]
     seconds: tuple[dict[str, str], ...]
@@ -104,6 +107,7 @@ def _found(
         opened,
         struck,
         tuple(alarms(samples)),
+        tuple(_marks(program)),
         peaks,
         json.loads((run / "record.json").read_text()) if run and (run / "record.json").exists() else {},
         _rows(run / "seconds.csv") if run else (),
@@ -112,6 +116,14 @@ def _found(
         (folder / "output.txt").read_text(errors="replace")[-4000:],
         round(took, 1),
     )
+
+
+def _marks(program: Program) -> Iterator[Alarm]:
+    """What was marked in Grafana while the run was on, at the moment at which it left for there."""
+    for entry in program.journal():
+        if entry.get("action") == "MarkTrouble":
+            mark, at = entry["mark"], datetime.fromisoformat(entry["time"]).timestamp()
+            yield Alarm(at, mark["signal"], mark["worker"], mark["worst"])
 
 
 def _rows(path: Path) -> tuple[dict[str, str], ...]:

@@ -1,8 +1,8 @@
 """Was a run called what it is? Pure: from what was seen and what the record says to one row of the table.
 
 A run is *flagged* when its verdict is `invalid` for a reason of the generator's, when preflight refused it for the
-generator's sake, when its record names a disturbance, or when a signal was at its limit for three seconds in a row on
-the page that alerts read. One reading at the limit of a healthy run is shown in the row and is no flag.
+generator's sake, when a signal was at its limit for three seconds in a row on the page that alerts read, or when a hole
+in its series was marked. One reading at the limit of a healthy run is shown in the row and is no flag.
 """
 
 from __future__ import annotations
@@ -78,9 +78,10 @@ def score(case: Case, played: Played) -> Row:
     reasons = [reason for reason in verdict.get("reasons", ()) if reason["kind"] in OF_THE_GENERATOR]
     outcome = played.record.get("outcome", "none")
     refused = outcome == "refused"
-    named = {alarm.what for alarm in during} | _said(reasons)
+    marks = {mark.what for mark in played.marks if struck is not None and mark.at >= struck}
+    named = {alarm.what for alarm in during} | marks | _said(reasons)
     seconds, where = _first_right(case, played, during, refused)
-    flagged = _flagged(case, verdict.get("ruling", ""), reasons, refused, played.alarms)
+    flagged = _flagged(case, verdict.get("ruling", ""), reasons, refused, played.alarms) or "scrapes" in marks
     right = where != ""
     soon = seconds is not None and seconds <= SOON_SECONDS
     return Row(
@@ -145,11 +146,14 @@ def _first_right(case: Case, played: Played, during: list[Alarm], refused: bool)
         return (
             (0.0, "preflight") if "preflight" in case.right and any(w in sentences for w in case.words) else (None, "")
         )
-    live = [alarm.at for alarm in during if alarm.what in case.right]
-    if live and played.struck is not None:
-        return live[0] - played.struck, "metric"
+    if played.struck is None:
+        return None, ""
+    surfaces = {"metric": during, "annotation": [mark for mark in played.marks if mark.at >= played.struck]}
+    seen = [(alarm.at, where) for where, found in surfaces.items() for alarm in found if alarm.what in case.right]
+    if seen:
+        return min(seen)[0] - played.struck, min(seen)[1]
     said = _said(played.record.get("verdict", {}).get("reasons", ()))
-    if said & set(case.right) and played.struck is not None:
+    if said & set(case.right):
         return _first_in_seconds(case, played), "record"
     return None, ""
 

@@ -36,7 +36,7 @@ def played(*seen: Alarm, reasons: tuple[str, ...] = (), ruling: str = "pass", **
         "findings": more.pop("findings", []),
     }
     more.pop("say", None)
-    return Played(100.0, 106.0, seen, {}, record, (), False, 0, "", **more)
+    return Played(100.0, 106.0, seen, more.pop("marks", ()), {}, record, (), False, 0, "", **more)
 
 
 def at(*moments: float, what: str = "run_queue") -> tuple[Alarm, ...]:
@@ -65,6 +65,13 @@ def test_a_poison_counts_when_flagged_soon_and_for_the_right_reason() -> None:
 def test_a_sentence_of_the_verdict_that_names_the_signal_is_right_but_has_no_time_without_a_second() -> None:
     row = score(HOGS, played(reasons=("saturated",), ruling="invalid", say="load: run_queue of worker-0 from 1 to 2"))
     assert (row.right, row.seconds, row.holds) == (True, None, False)
+
+
+def test_a_mark_in_grafana_is_a_sight_as_well() -> None:
+    blind = Case("blind", "poisoned", "users: 1", right=("scrapes",))
+    row = score(blind, played(marks=at(110.5, what="scrapes")))
+    assert (row.holds, row.seconds, row.where) == (True, 4.5, "annotation")
+    assert not score(blind, played(marks=at(111.5, what="scrapes"))).holds
 
 
 def test_one_reading_at_the_limit_flags_no_healthy_run_and_three_seconds_do() -> None:
