@@ -180,6 +180,7 @@ class Finding:
     sentence: str
     warning: bool = False
     requests: int = 0  # inference requests that looking took: the target counts them, no run does
+    seconds: float | None = None  # the median that those took
 
     @property
     def severity(self) -> Literal["ok", "warn", "refuse"]:

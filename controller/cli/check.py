@@ -1,4 +1,4 @@
-"""`stagelight check PLAN…`: is it a plan, and what would it do? Touches nothing but the files it is given."""
+"""`stagelight check PLAN…`: is it a plan, and what would it do, and has this machine room for it? Sends nothing."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from controller.cli.arguments import verb
+from controller.edges.room_probe import room_findings
 from controller.exit_codes import ExitCode
 from controller.plans.loader import load_plan
 from controller.plans.plan import Plan
@@ -18,6 +20,7 @@ from controller.plans.problems import PlanError, Problem
 from controller.plans.schema import json_schema
 from controller.plans.summary import COLUMNS, facts, rows, to_json
 from controller.plans.timetable import lay_out
+from controller.ports import Finding
 
 
 def add(subparsers: Any) -> None:
@@ -43,6 +46,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     good = [result for _, result in results if isinstance(result, Plan)]
     for plan in () if args.json else good:
         _show(plan, now)
+        sys.stderr.writelines(f"{finding.severity}: {plan.name}: {finding.sentence}\n" for finding in _troubles(plan))
     for _, result in results:
         if not isinstance(result, Plan):
             sys.stderr.writelines(f"{problem}\n" for problem in result)
@@ -58,9 +62,15 @@ def _load(path: Path) -> Plan | tuple[Problem, ...]:
 
 def _json(path: Path, result: Plan | tuple[Problem, ...], now: datetime) -> dict[str, Any]:
     if isinstance(result, Plan):
-        return {"path": str(path), "valid": True} | to_json(result, now)
+        room = [asdict(finding) for finding in room_findings(result, Path("runs"), None)]
+        return {"path": str(path), "valid": True} | to_json(result, now) | {"room": room}
     problems = [{"line": p.line, "key": p.key, "message": p.message, "remedy": p.remedy} for p in result]
     return {"path": str(path), "valid": False, "problems": problems}
+
+
+def _troubles(plan: Plan) -> list[Finding]:
+    """What this machine would not give a run of the plan, as far as it can be told without asking the target."""
+    return [finding for finding in room_findings(plan, Path("runs"), None) if finding.severity != "ok"]
 
 
 def _show(plan: Plan, now: datetime) -> None:

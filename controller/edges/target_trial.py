@@ -132,5 +132,6 @@ def _summary(seconds: Sequence[float], failed: Sequence[str]) -> Finding:
     median, slowest = statistics.median(seconds) * 1e3, max(seconds) * 1e3
     told = f"{number} requests one after the other: median {median:.1f} ms, slowest {slowest:.1f} ms"
     if failed:
-        return Finding("trial", True, f"{told}; {len(failed)} failed, the last with {failed[-1]}", warning=True)
-    return Finding("trial", True, told)
+        said = f"{told}; {len(failed)} failed, the last with {failed[-1]}"
+        return Finding("trial", True, said, warning=True, seconds=median / 1e3)
+    return Finding("trial", True, told, seconds=median / 1e3)
