@@ -48,6 +48,8 @@ class Program:
 
     def metrics(self) -> str | None:
         """Where the master serves its metrics, once it does: it listens to its workers besides."""
+        if not any(entry.get("action") == "Give" for entry in self.journal()):  # before, it may not serve them yet
+            return None
         with suppress(psutil.Error, StopIteration):
             master = psutil.Process(self.master())
             told = [words for pid in self._generator() if b"--port" in (words := _words(pid))]
