@@ -1,4 +1,4 @@
-"""A plan's needs by Little's law, held against what a machine gives: fit, a warning, a refusal, each with its numbers."""
+"""A plan's needs by Little's law, held against what a machine gives: fit, warned of or refused, with its numbers."""
 
 from __future__ import annotations
 
