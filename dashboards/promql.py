@@ -154,7 +154,12 @@ def quantile_now(recorded: Metric, name: str, *where: Match) -> Expr:
 
 def quantile(recorded: Metric, name: str, *where: Match) -> Expr:
     """The same over time: each point is the largest of its step, so that no peak is lost in a long range."""
-    return max_by(Expr(f"max_over_time({series(recorded, equal('quantile', name), *where)}[{STEP}])"))
+    return max_by(within_step(series(recorded, equal("quantile", name), *where)))
+
+
+def within_step(selected: Expr) -> Expr:
+    """The largest value within each step of the graph, of selected series."""
+    return Expr(f"max_over_time({selected}[{STEP}])")
 
 
 def by_bucket(recorded: Metric, *where: Match) -> Expr:

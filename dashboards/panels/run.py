@@ -8,7 +8,7 @@ from dashboards.panel import Kind, Panel, Query, State, Threshold, Unit
 from dashboards.panels.client import ERROR_RATIO
 from dashboards.panels.load import ANSWER_RATE
 from dashboards.panels.loadgen import WORST_SIGNAL
-from dashboards.promql import Expr, equal, max_by, or_else, quantile_now, scale, series
+from dashboards.promql import Expr, equal, max_by, or_else, quantile_now, scale, series, within_step
 from dashboards.variables import OF_GENERATOR, OF_PLAN
 
 BETWEEN_RUNS = "Between runs there is no such series."
@@ -18,9 +18,12 @@ STATES = tuple(State(code, phase, colour) for code, (phase, colour) in enumerate
 
 
 def phase_codes() -> Expr:
-    """The number of the phase that each stage is in, by stage; no series for a stage that is not on."""
-    on = (scale(series(loadtest.PHASE, equal("phase", state.text), OF_PLAN), state.value) for state in STATES)
-    return max_by(or_else(*on), "stage")
+    """The number of the phase that each stage is in, by stage; no series for a stage that is not on.
+
+    Looked at over each step: a phase that is shorter than a step is not lost, and one that has ended is not prolonged.
+    """
+    on = (within_step(series(loadtest.PHASE, equal("phase", state.text), OF_PLAN)) for state in STATES)
+    return max_by(or_else(*(scale(phase, state.value) for phase, state in zip(on, STATES, strict=True))), "stage")
 
 
 PHASE_NOW = Panel(

@@ -48,6 +48,9 @@ ABSENT = {
 
 FIRST_ID = 300
 
+LINE = 118
+"""Characters that the table has room for beside its other columns, on a screen of 1280 pixels."""
+
 
 def _signal(number: int, signal: str) -> Panel:
     limit = LIMITS[signal]
@@ -78,7 +81,13 @@ WORST_OF_EACH = Expr(
     f"topk by (signal) (1, max by (signal, worker) ({series(loadgen.SATURATION, OF_WORKER, OF_GENERATOR)}))"
 )
 
-REMEDIES = tuple((signal, limit.remedy) for signal, limit in LIMITS.items())
+
+def in_a_line(remedy: str) -> str:
+    """What comes first of a remedy that is too long for a table's line; all of it is in the signal's own panel."""
+    return remedy if len(remedy) <= LINE else remedy[:LINE].rpartition(",")[0]
+
+
+REMEDIES = tuple((signal, in_a_line(limit.remedy)) for signal, limit in LIMITS.items())
 
 NOW = Panel(
     id=340,
@@ -94,12 +103,12 @@ NOW = Panel(
     ),
     thresholds=(Threshold(None, palette.GOOD), Threshold(0.8, palette.WARN), Threshold(1, palette.BAD)),
     columns=(
-        Column("signal", "signal", width=110),
-        Column("worker", "worker", width=170),
+        Column("signal", "signal", width=100),
+        Column("worker", "worker", width=130),
         Column("A", "of its limit", Unit.SHARE, width=110),
         Column("B", "limit", Unit.COUNT, width=80),
-        Column("remedy", "what to do at it", width=700, texts=REMEDIES),
+        Column("remedy", "what to do at it", width=780, texts=REMEDIES),
     ),
     height=16,
-    no_value="no generator",
+    no_value="none",
 )

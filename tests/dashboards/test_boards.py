@@ -216,6 +216,12 @@ def test_provisioning_is_read_only_holds_no_secret_and_polls() -> None:
     assert source["url"] == "$STAGELIGHT_PROMETHEUS_URL"
     assert not {"secureJsonData", "basicAuthUser", "password", "user"} & set(source)
     assert source["jsonData"]["timeInterval"] == scrape_interval()
+    assert source["jsonData"]["queryTimeout"] == "30s"
+    assert source["jsonData"]["exemplarTraceIdDestinations"] == [], "no exemplar is published; no target asks for one"
+    targets = [
+        target for board in BOARDS for panel in every_panel_of(render(board)) for target in panel.get("targets", ())
+    ]
+    assert {target["exemplar"] for target in targets} == {False}
 
 
 def scrape_interval() -> str:
