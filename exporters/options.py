@@ -91,9 +91,18 @@ def _parser() -> argparse.ArgumentParser:
     add("--textfile-interval", type=_seconds, default=15.0, metavar="TIME", help="between writes (default 15s)")
     add("--web.config.file", dest="web_config", type=Path, metavar="FILE", help="TLS and users, as exporters have it")
     add("--gpu-demo", action="store_true", help="simulated GPUs; says so in gpu_simulated")
+    add("--locust-plugin", action=_PluginPath, nargs=0, help="print the path of the plugin for `locust -f`, and exit")
     add("--gpu-script", type=Path, metavar="FILE", help="what simulated GPUs do (implies --gpu-demo)")
     _add_switches(parser)
     return parser
+
+
+class _PluginPath(argparse.Action):
+    """Ends the program with a path on its output, as `--version` does."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        print(Path(__file__).with_name("locust_plugin.py"))  # noqa: T201
+        parser.exit()
 
 
 _PROCESS_HELP = "processes of interest: by name, command, port or cgroup; may be given several times"

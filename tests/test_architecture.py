@@ -24,15 +24,15 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "controller": ("controller", "exporters.names", "exporters.metric", "exporters.loadgen_limits"),
     "controller/generator": (
         *("controller", "exporters.names", "exporters.metric", "exporters.loadgen_limits", "exporters.loadgen"),
-        *("exporters.loadgen_pulse", "exporters.loadgen_readings"),
+        *("exporters.loadgen_pulse", "exporters.loadgen_readings", "exporters.loadgen_lookups"),
     ),
     "compose": ("compose",),
 }
 """By folder, the longest prefix that fits a file counts."""
 
 ONLY_IN: dict[str, tuple[str, ...]] = {
-    "locust": ("controller/generator/",),
-    "gevent": ("controller/generator/",),
+    "locust": ("controller/generator/", "exporters/locust_plugin.py"),
+    "gevent": ("controller/generator/", "exporters/locust_plugin.py"),
     "pynvml": ("exporters/gpu/",),
     "psutil": ("exporters/", "controller/generator/"),
     "grafanalib": ("dashboards/",),
@@ -108,6 +108,7 @@ def test_broad_handlers_are_few_and_known() -> None:
 
 BROAD_HANDLERS = {
     "exporters/source.py",
+    "exporters/gpu/crew.py",
     "controller/generator/sender.py",
     "controller/generator/own_crowd.py",
     "controller/generator/own_recording.py",
