@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from controller.breakdown import Breakdown
 from controller.plans.arrivals import Arrivals
 
 LEASE_SECONDS = 3.0
@@ -148,6 +149,19 @@ class Drained:
     totals: Mapping[str, int]
     started: int
     aborted: int
+    told: Breakdown = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """Load that `worker` should have carried and may not have: `share` (0 to 1) of what was asked, from `since` until
+    `until` (epoch seconds), when it was divided anew; `what` says so in words."""
+
+    worker: str
+    since: float
+    until: float
+    share: float
+    what: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from controller.breakdown import together
 from controller.generator.latency import quantise
 from controller.generator.ledger import RawCell
-from controller.generator.members import SILENT_SECONDS, Member, Presence
+from controller.generator.members import GONE_SECONDS, Member, Presence
 from controller.generator.open_book import OpenBook, duration_buckets
 from controller.generator.pulse import Vitals
 from controller.generator.wire import Share, WorkerDrained, WorkerReport
@@ -143,7 +144,8 @@ class Book:
         for member in self.members.values():
             totals.update(member.received if member.drained is None else member.drained.totals)
         aborted = sum(member.drained.aborted for member in self.members.values() if member.drained)
-        return Drained(at, dict(totals), self.started, aborted)
+        told = together(member.drained.told for member in self.members.values() if member.drained)
+        return Drained(at, dict(totals), self.started, aborted, told)
 
     def _add(self, cells: Iterable[RawCell], member: Member) -> None:
         for slot, measured, outcome, counts, sum_us in cells:

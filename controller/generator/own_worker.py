@@ -93,6 +93,7 @@ def run(spec: GeneratorSpec, name: str, host: str, port: int, *, far: bool = Fal
         one.host = own.host or one.host or spec.target.rest
     books, troubles = OwnBooks(), Troubles(name, runner)
     names = Names(troubles.say)
+    books.reasons.names = names.counts
     recording = _listen(environment, books, troubles, names)
     crowd = OwnCrowd(runner, classes, recording, troubles.say)
     worker = Worker(name, runner, books, crowd, spec.limits, far=far)

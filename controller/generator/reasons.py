@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 
+from controller.breakdown import FAILED, GOOD, REASONS, VERSIONS, Breakdown
 from controller.generator.ledger import GENERATOR_ERROR
 from exporters.names.loadgen import OUTCOMES
 
@@ -17,11 +18,12 @@ log = logging.getLogger(__name__)
 class Reasons:
     """Failures of one process by reason."""
 
-    __slots__ = ("counts", "faults", "retries", "versions")
+    __slots__ = ("counts", "faults", "names", "retries", "versions")
 
     def __init__(self, versions: Counter[int] | None = None) -> None:
         """Nothing failed yet. `versions` counts answers by the version of the model, where answers tell it."""
         self.versions = Counter() if versions is None else versions
+        self.names: Counter[tuple[str, bool]] = Counter()  # requests by name and whether they were good
         self.counts: Counter[str] = Counter()
         self.retries = 0  # attempts beyond the first of a request
         self.faults = 0  # failures of this machine
@@ -40,6 +42,15 @@ class Reasons:
     def retried(self) -> None:
         """Count one further attempt of a request that failed."""
         self.retries += 1
+
+    def told(self) -> Breakdown:
+        """Everything counted here."""
+        return {
+            VERSIONS: {str(version): number for version, number in self.versions.items()},
+            GOOD: {name: number for (name, good), number in self.names.items() if good},
+            FAILED: {name: number for (name, good), number in self.names.items() if not good},
+            REASONS: dict(self.counts),
+        }
 
     def log_totals(self) -> None:
         """One line for every reason, most frequent first."""

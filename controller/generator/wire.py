@@ -5,9 +5,10 @@ Contents are plain dictionaries, because Locust packs them; here is the only pla
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from controller.breakdown import Breakdown
 from controller.generator.ledger import RawArrivals, RawCell
 from controller.generator.pulse import Vitals
 from controller.plans.arrivals import Arrivals
@@ -118,6 +119,7 @@ class WorkerDrained:
     totals: dict[str, int]
     started: int
     aborted: int
+    told: Breakdown = field(default_factory=dict)
 
 
 def unpacked_report(body: dict[str, Any]) -> WorkerReport:

@@ -129,8 +129,8 @@ class Worker:
         self._crowd.drain(msg.data["timeout"])
         self.report()
         ledger = self._work.ledger
-        totals = dict(zip(OUTCOMES, ledger.totals, strict=True))
-        self._send(wire.DRAINED, asdict(wire.WorkerDrained(self.name, totals, ledger.started, ledger.aborted)))
+        totals, told = dict(zip(OUTCOMES, ledger.totals, strict=True)), self._work.reasons.told()
+        self._send(wire.DRAINED, asdict(wire.WorkerDrained(self.name, totals, ledger.started, ledger.aborted, told)))
         self._work.reasons.log_totals()
 
     def _on_quit(self, **_: Any) -> None:

@@ -20,7 +20,7 @@ from controller.plans.timetable import lay_out
 from controller.ports import Annotator, Clock, Discovery, EdgeError, RunBrokenError, SeriesStore, TargetProbe
 from controller.running.board import Board, RunView
 from controller.running.chronicle import Chronicle
-from controller.running.fingerprint import fingerprint, host_facts
+from controller.running.fingerprint import answered_by, fingerprint, host_facts
 from controller.running.limits import run_limits
 from controller.running.loop import RunLoop, StopRequest
 from controller.running.openmetrics import archive
@@ -169,7 +169,7 @@ def _record(world: World, plan: Plan, loop: RunLoop, ended: Ended, run_id: str, 
     for finding in loop.findings:
         if finding.warning:
             loop.chronicle.note(finding.sentence)
-    facts: Mapping[str, Any] = fingerprint(plan, loop.identity, host_facts())
+    facts: Mapping[str, Any] = fingerprint(plan, {**loop.identity, **answered_by(loop.drained)}, host_facts())
     return conclude(
         Remains(
             run_id=run_id,

@@ -11,6 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from controller.breakdown import VERSIONS
+from controller.orders import Drained
 from controller.plans.plan import Plan, Target
 
 PACKAGES = ("stagelight", "locust", "gevent", "geventhttpclient")
@@ -30,6 +32,12 @@ def _target(target: Target) -> dict[str, Any]:
     """A target without REST is known by its gRPC address."""
     where = {"grpc": target.grpc} if target.rest is None else {"rest": target.rest}
     return {"kind": target.kind, **where, "model": target.model}
+
+
+def answered_by(drained: Drained | None) -> dict[str, Any]:
+    """Which versions of the model gave the answers, where answers say it."""
+    versions = drained.told.get(VERSIONS, {}) if drained is not None else {}
+    return {"answered_by": sorted(versions)} if versions else {}
 
 
 def workload_digest(plan: Plan) -> str:

@@ -18,7 +18,7 @@ from controller.ports import Finding
 from controller.running.chronicle import SlotTimes
 from controller.verdicts import junit
 from controller.verdicts.evidence import Evidence, Planned, generator_facts
-from controller.verdicts.reasons import target_reasons
+from controller.verdicts.reasons import target_reasons, told_facts
 from controller.verdicts.record import PlanRef, RunRecord, slot_record, to_json
 from controller.verdicts.telling import remarks
 from controller.verdicts.verdict import exit_code, judge
@@ -61,7 +61,8 @@ def conclude(remains: Remains) -> RunRecord:
     )
     facts = generator_facts(remains.ledger, remains.drained, plan.workers, plan.generator_limits)
     evidence = Evidence(remains.outcome, remains.because, plan.objectives, planned, windows, facts)
-    verdict = judge(evidence, target_reasons(remains.extra))
+    extra = {**remains.extra, **told_facts(remains.drained.told if remains.drained else {})}
+    verdict = judge(evidence, target_reasons(extra))
     return RunRecord(
         run_id=remains.run_id,
         plan=PlanRef(plan.name, plan.digest, str(plan.path), plan.tags),
@@ -79,7 +80,7 @@ def conclude(remains: Remains) -> RunRecord:
         findings=tuple(remains.findings),
         notes=tuple(remains.notes),
         fingerprint=dict(remains.fingerprint),
-        extra=dict(remains.extra),
+        extra=extra,
         canary=dict(remains.canary),
     )
 

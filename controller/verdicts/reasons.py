@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from controller.breakdown import FAILED, GOOD, REASONS, VERSIONS, Breakdown
+
 
 class Ruling(StrEnum):
     """What a window, an objective or a run means, mildest first."""
@@ -67,11 +69,33 @@ TARGET_CHANGED = "target_changed"
 """Key in a record's `extra`: what the target said of itself before and after, when the two differ."""
 
 
+MODEL_VERSIONS = "model_versions"
+"""The same: answers by the version of the model that gave them, where answers say it (gRPC)."""
+
+REQUEST_NAMES = "request_names"
+"""The same: good and failed requests by name, where requests have names (locustfiles)."""
+
+FAILURES = "failures"
+"""The same: failed requests by reason."""
+
+
+def told_facts(told: Breakdown) -> dict[str, Any]:
+    """What goes into a record's `extra` of what the workers counted beside outcomes."""
+    good, failed = told.get(GOOD, {}), told.get(FAILED, {})
+    names = {name: {"good": good.get(name, 0), "failed": failed.get(name, 0)} for name in {**good, **failed}}
+    tables = {MODEL_VERSIONS: told.get(VERSIONS), REQUEST_NAMES: names, FAILURES: told.get(REASONS)}
+    return {key: dict(table) for key, table in tables.items() if table}
+
+
 def target_reasons(extra: Mapping[str, Any]) -> tuple[Reason, ...]:
     """A target that became another one during the run makes its figures those of neither."""
-    changed = extra.get(TARGET_CHANGED)
-    if changed is None:
+    changed, versions = extra.get(TARGET_CHANGED), extra.get(MODEL_VERSIONS, {})
+    if changed is None and len(versions) < 2:
         return ()
-    sentence = f"the target changed during the run: before {changed['before']}, after {changed['after']}"
+    if changed is not None:
+        sentence = f"the target changed during the run: before {changed['before']}, after {changed['after']}"
+    else:
+        by = " and ".join(f"{number:,} by version {version}" for version, number in versions.items())
+        sentence = f"the model changed during the run: answers were given {by}"
     advice = "see that nobody deploys to the target during a run; then run again"
     return (Reason(ReasonKind.TARGET_CHANGED, Ruling.INVALID, None, sentence, advice),)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ from controller.ports import Finding
 from tests.controller.builders import a_plan
 from tests.controller.edges.real_prometheus import free_port
 from tests.controller.generator.grpc_server import a_grpc_server, answer
-from tests.needs import need
 
 ARRAY = Payloads(random_shape=(4,), count=8)
 
@@ -97,17 +95,6 @@ def test_an_answer_with_nan_is_remarkable_and_a_secret_is_metadata(monkeypatch: 
         assert look(plan)[2] == ("payload", "warn")
         assert served.seen[-1]["authorization"] == "Bearer s3cret"
         assert look(replace(plan, workload=replace(plan.workload, allow_nan=True)))[2] == ("payload", "ok")
-
-
-@pytest.fixture(scope="module")
-def pems(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate of `localhost` that is its own authority, and its key."""
-    folder = tmp_path_factory.mktemp("pems")
-    ask = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
-    name = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
-    files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
-    subprocess.run([need("openssl"), *ask, *name, *files], check=True, capture_output=True, timeout=60)
-    return folder
 
 
 @pytest.mark.parametrize("asks", [False, True])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,12 @@ import pytest
 from controller.generator import ledger
 from controller.generator.grpc_outcome import outcome_of_call
 from controller.generator_spec import GeneratorSpec
+from controller.plans.answer_rules import Degraded
 from controller.plans.plan import Payloads, Target, Workload
+from controller.plans.tls import Tls
 from tests.compose.targets.tfserving_standin.running import StandIn, a_stand_in
 from tests.controller.generator.drive import Drive
+from tests.controller.generator.grpc_server import a_grpc_server, good
 
 Code = grpc.StatusCode
 
@@ -54,7 +58,7 @@ def test_a_call_that_failed_has_one_class(code: Any, details: str, outcome: int)
 
 
 def a_spec(server: StandIn, *, version: int | None = None, **workload: Any) -> GeneratorSpec:
-    """Typed payloads from the model's signature."""
+    """Typed payloads from the model's signature; the server's REST interface is not named."""
     work = Workload(
         **{
             "payloads": Payloads(from_model=True, count=40, rows=2),
@@ -63,7 +67,7 @@ def a_spec(server: StandIn, *, version: int | None = None, **workload: Any) -> G
             **workload,
         }
     )
-    target = Target("tfserving", f"http://{server.host}:{server.port}", model="m", grpc=server.grpc, version=version)
+    target = Target("tfserving", model="m", grpc=server.grpc, version=version)
     return GeneratorSpec("run-1", "a-plan", target, work, 1)
 
 
@@ -80,7 +84,7 @@ def test_the_server_and_the_generator_count_the_same(connections: str, tmp_path:
             received = server.settled()["received"]
             assert received["grpc"]["predict"] == drained.started, received
             assert drive.quit() == 0
-        assert f"{drained.started} answers came from version 1 of the model" in (tmp_path / "locust.log").read_text()
+        assert drained.told["versions"] == {"1": drained.started}
 
 
 @pytest.mark.slow
@@ -118,3 +122,38 @@ def test_deadlines_and_limits_on_messages_have_their_classes(tmp_path: Path) -> 
             totals = drive.drain().totals
         assert totals["generator_error"] > 0
         assert totals["generator_error"] == sum(totals.values()), totals
+
+
+@pytest.mark.slow
+def test_over_tls_connections_that_the_server_ends_in_peace_are_made_anew_and_metadata_marks_a_fallback(
+    tmp_path: Path, pems: Path
+) -> None:
+    turns = itertools.count()
+
+    def predict(request: bytes, call: Any) -> bytes:
+        if next(turns) % 4 == 0:
+            call.set_trailing_metadata((("x-fallback", "cache"),))
+        return good(request, call)
+
+    credentials = grpc.ssl_server_credentials([((pems / "key.pem").read_bytes(), (pems / "cert.pem").read_bytes())])
+    ages = [("grpc.max_connection_age_ms", 300), ("grpc.max_connection_age_grace_ms", 2000)]  # then comes GOAWAY
+    with a_grpc_server(predict, credentials=credentials, options=ages) as served:
+        target = Target(
+            "tfserving", grpc=f"grpcs://localhost:{served.port}", model="m", tls=Tls(ca_file=pems / "cert.pem")
+        )
+        work = Workload(
+            Payloads(random_shape=(4,), count=20),
+            protocol="grpc",
+            timeout=timedelta(seconds=3),
+            think_time=(timedelta(milliseconds=5), timedelta(milliseconds=15)),
+            degraded=Degraded(header="X-Fallback", value="cache"),
+        )
+        with Drive(GeneratorSpec("run-1", "a-plan", target, work, 1), tmp_path / "locust.log") as drive:
+            drive.order(3, measured=True)
+            drive.run(2.0)
+            drained = drive.drain()
+        assert len(served.peers) > 3  # users came back over new connections
+        good_ones = drained.totals["ok"] + drained.totals["degraded"]
+        assert good_ones == drained.started == len(served.seen) > 20, drained
+        assert drained.totals["degraded"] == pytest.approx(drained.started / 4, abs=1)
+        assert drained.told["versions"] == {"3": drained.started}

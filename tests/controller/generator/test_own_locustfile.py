@@ -53,6 +53,11 @@ def test_every_request_of_any_class_is_counted_once_and_in_its_class(tmp_path: P
     assert "the test stops" in log
     assert "no database for" in log
     assert "requests named other were good" in log
+    good, failed = drained.told["good"], drained.told["failed"]
+    assert len(good) <= 51
+    assert good["other"] > 0
+    assert sum(good.values()) == drained.totals["ok"]
+    assert sum(failed.values()) == sum(drained.told["reasons"].values()) == drained.started - drained.totals["ok"]
     [fault] = {fault.what.partition(": ")[2] for fault in drive.faults()}
     assert fault.startswith("more than 50 request names: further ones are counted as other")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import ssl
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,20 +19,8 @@ from controller.generator.route import Route, tls_context
 from controller.plans.plan import Target
 from controller.plans.tls import Tls
 from tests.controller.generator.hostile import OK, Hostile, says
-from tests.needs import need
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
-
-
-@pytest.fixture(scope="module")
-def pems(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate of `localhost` that is its own authority, and its key."""
-    folder = tmp_path_factory.mktemp("pems")
-    ask = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
-    name = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
-    files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
-    subprocess.run([need("openssl"), *ask, *name, *files], check=True, capture_output=True, timeout=60)
-    return folder
 
 
 @pytest.fixture
