@@ -209,6 +209,10 @@ class Canary(Protocol):
         """Whether probes may leave from now on; never waits."""
         ...
 
+    def hurry(self, *, now: bool) -> None:
+        """Whether probes follow each other quickly from now on, because the newest one raised a doubt; never waits."""
+        ...
+
     def probes(self) -> Sequence[Probe]:
         """Those that ended since the last call; never waits."""
         ...

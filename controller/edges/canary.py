@@ -40,6 +40,9 @@ MOST_PROBES = 1000
 SPREAD = 0.2
 """The time between probes varies by this share, so that they do not keep step with anything."""
 
+HURRY_SECONDS = 0.1
+"""The time between probes while they disagree with the generator and there are not enough of them to be sure."""
+
 GOLDEN = 0.6180339887498949
 
 Shot = Callable[[], str]
@@ -56,6 +59,7 @@ class CanaryThread:
         self._plan, self._period = plan, period
         self._lock = threading.Lock()
         self._singing, self._stopped = threading.Event(), threading.Event()
+        self._hurrying = threading.Event()
         self._probes: deque[Probe] = deque(maxlen=MOST_PROBES)
         self._sent = 0
         self._outcomes: Counter[str] = Counter()
@@ -71,6 +75,13 @@ class CanaryThread:
             self._singing.set()
         else:
             self._singing.clear()
+
+    def hurry(self, *, now: bool) -> None:
+        """Whether probes follow each other quickly from now on."""
+        if now:
+            self._hurrying.set()
+        else:
+            self._hurrying.clear()
 
     def probes(self) -> Sequence[Probe]:
         """Those that ended since the last call."""
@@ -99,7 +110,7 @@ class CanaryThread:
 
     def _shoot(self, shots: Iterator[Shot]) -> None:
         number = 0
-        while not self._stopped.wait(self._period * (1 - SPREAD / 2 + SPREAD * (number * GOLDEN % 1.0))):
+        while self._wait(self._period * (1 - SPREAD / 2 + SPREAD * (number * GOLDEN % 1.0))):
             number += 1
             if not self._singing.is_set():
                 continue
@@ -111,6 +122,16 @@ class CanaryThread:
             with self._lock:
                 self._outcomes[outcome] += 1
                 self._probes.append(Probe(at, took, outcome))
+
+    def _wait(self, seconds: float) -> bool:
+        """Until the next probe; False when none may leave any more."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            if self._stopped.wait(min(left, HURRY_SECONDS)):
+                return False
+            if self._hurrying.is_set():
+                break
+        return not self._stopped.is_set()
 
 
 def canary_for(plan: Plan) -> CanaryThread | None:

@@ -61,12 +61,22 @@ class CanarySeen:
 
 def saturation(probes: Sequence[Probe], rows: Sequence[Second], limit: float = LIMIT_SECONDS) -> float | None:
     """Distance to the limit: what all but one of the last ten answered probes exceed. None with fewer."""
+    found = _distances(probes, rows, limit)
+    return max(0.0, sorted(found)[DISSENTERS]) if len(found) == PROBES else None
+
+
+def doubtful(probes: Sequence[Probe], rows: Sequence[Second], limit: float = LIMIT_SECONDS) -> bool:
+    """Whether the newest probe disagrees, and it takes more of them to be sure."""
+    found = _distances(probes, rows, limit)
+    return bool(found) and found[-1] >= 1 and sum(distance >= 1 for distance in found) < PROBES - DISSENTERS
+
+
+def _distances(probes: Sequence[Probe], rows: Sequence[Second], limit: float) -> list[float]:
+    """How far the generator's median was above each of the last ten answered probes, over the limit."""
     if not rows:
-        return None
+        return []
     pairs = _pairs([probe for probe in probes if probe.end > rows[-1].end - NEWEST_SECONDS], rows)[-PROBES:]
-    if len(pairs) < PROBES:
-        return None
-    return max(0.0, sorted((seen - own) / max(limit, own) for own, seen in pairs)[DISSENTERS])
+    return [(seen - own) / max(limit, own) for own, seen in pairs]
 
 
 def seen(probes: Sequence[Probe], rows: Sequence[Second]) -> CanarySeen | None:

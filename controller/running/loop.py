@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
-from controller.figures.canary import LIMIT_SECONDS, saturation
+from controller.figures.canary import LIMIT_SECONDS, doubtful, saturation
 from controller.figures.disturbance import Hot
 from controller.figures.latency import LatencyLedger
 from controller.figures.stop_rules import held_rule
@@ -122,6 +122,7 @@ class RunLoop:
                 self.ledger.add(told)
                 self.board.update(interval=told)
                 self._watch(told)
+                self._ask_again()
             elif isinstance(report, Drained):
                 self.drained = report
             yield Reported(self._now(), report)
@@ -142,11 +143,20 @@ class RunLoop:
             return interval
         self.ledger.probes.extend(probes := self.canary.probes())
         self.board.update(canary=self.canary.counts(), **({"probe": probes[-1]} if probes else {}))
-        limit = dict(self.plan.generator_limits).get("canary", LIMIT_SECONDS)
-        value = saturation(self.ledger.probes[-LOOK_BACK:], self.ledger.seconds[-LOOK_BACK:], limit)
+        value = saturation(self.ledger.probes[-LOOK_BACK:], self.ledger.seconds[-LOOK_BACK:], self._canary_limit)
         if value is None:
             return interval
         return replace(interval, workers=(*interval.workers, WorkerHealth(CONTROLLER, 0, 0.0, {"canary": value})))
+
+    def _ask_again(self) -> None:
+        """A probe that disagrees is followed by others at once, until they are enough to be sure."""
+        if self.canary is not None:
+            probes, rows = self.ledger.probes[-LOOK_BACK:], self.ledger.seconds[-LOOK_BACK:]
+            self.canary.hurry(now=doubtful(probes, rows, self._canary_limit))
+
+    @property
+    def _canary_limit(self) -> float:
+        return dict(self.plan.generator_limits).get("canary", LIMIT_SECONDS)
 
     def _watch(self, interval: Interval) -> None:
         """Mark what disturbs the generator under load, and the end of it."""

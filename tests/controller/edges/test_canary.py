@@ -103,3 +103,16 @@ def test_the_plan_says_whether_there_is_one() -> None:
     assert canary_for(a_plan()) is not None
     assert canary_for(a_plan(canary=None)) is None
     assert canary_for(a_plan(workload=own)) is None
+
+
+def test_a_doubt_makes_probes_follow_each_other_at_once_and_no_longer_than_it_lasts() -> None:
+    with singing(Target(), period=30.0) as canary:
+        time.sleep(0.5)
+        assert canary.counts() == {}
+        canary.hurry(now=True)
+        wait_for(canary, 3)
+        canary.hurry(now=False)
+        time.sleep(0.5)
+        sent = sum(canary.counts().values())
+        time.sleep(0.5)
+        assert sum(canary.counts().values()) == sent

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.figures.canary import PROBES, Probe, saturation, seen
+from controller.figures.canary import PROBES, Probe, doubtful, saturation, seen
 from controller.figures.seconds import Second
 from tests.controller.loads import T0, Reporter, a_cell, dice
 
@@ -48,6 +48,15 @@ def test_one_of_ten_may_disagree_and_two_may_not() -> None:
     generator = rows([100.0] * 20)
     assert saturation(probes([5.0] * 9 + [100.0]), generator) == pytest.approx(4.75, rel=0.01)
     assert saturation(probes([5.0] * 8 + [100.0] * 2), generator) == pytest.approx(0.0, abs=0.01)
+
+
+def test_a_probe_that_disagrees_is_doubtful_until_there_are_enough_of_them() -> None:
+    generator = rows([100.0] * 20)
+    assert not doubtful([], generator)
+    assert not doubtful(probes([100.0] * 5), generator)
+    assert doubtful(probes([100.0] * 5 + [5.0]), generator)
+    assert not doubtful(probes([100.0] * 5 + [5.0, 100.0]), generator)
+    assert not doubtful(probes([100.0] + [5.0] * 9), generator)
 
 
 def test_too_few_old_or_failed_probes_are_no_reading() -> None:
