@@ -9,7 +9,7 @@ from dataclasses import replace
 from controller.breakdown import together
 from controller.generator.latency import quantise
 from controller.generator.ledger import RawCell
-from controller.generator.members import GONE_SECONDS, Member, Presence
+from controller.generator.members import SILENT_SECONDS, Member, Presence
 from controller.generator.open_book import OpenBook, duration_buckets
 from controller.generator.pulse import Vitals
 from controller.generator.wire import Share, WorkerDrained, WorkerReport
