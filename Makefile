@@ -17,8 +17,9 @@ demo: setup ## one command: a target, exporters, Prometheus, a run, a verdict (K
 test: setup-dev tools ## run every test
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup $(TESTS)
 
-compose-test: setup-dev ## bring the composition up on a Docker engine of its own (root, Debian; some minutes)
-	@STAGELIGHT_COMPOSE_TEST=1 $(BIN)/python -m pytest --exitfirst --timeout 900 tests/compose/engine tests/compose/test_compose*.py
+compose-test: setup-dev ## bring the composition up on a Docker engine of its own (root, Debian; 20 minutes)
+	@STAGELIGHT_COMPOSE_TEST=1 timeout --signal INT --kill-after 120 2400 \
+	  $(BIN)/python -m pytest --exitfirst --timeout 900 tests/compose/engine tests/compose/test_compose*.py
 
 validity-matrix: setup-dev tools ## 45 real runs: is each poisoned generator found, and only those (30 minutes; MATRIX=--fresh)
 	@$(BIN)/python -m tests.validity $(MATRIX)

@@ -16,18 +16,22 @@ from tests.compose.composition import ROOT
 from tests.compose.engine import images
 from tests.compose.engine.engine import Engine, EngineError, start
 from tests.compose.engine.materials import MATERIALS, base_archive, fetch_programs, wheels
-from tests.compose.engine.stack import Stack
+from tests.compose.engine.stack import Stack, wait_for
 from tests.needs import missing
 
 ASKED = "STAGELIGHT_COMPOSE_TEST"
+ORDER = ("test_first_run", "test_hardening", "test_use", "test_faults", "test_cycles")
+"""One composition goes through all of them, from its first `up` to its last `down`."""
 FIGURES = ROOT / "build/figures/compose.json"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """These tests take minutes and root: only `make compose-test` runs them."""
+    """These tests take minutes and root: only `make compose-test` runs them, the quick ones of the file first."""
+    here = Path(__file__).parent
     if not os.environ.get(ASKED):
-        here = Path(__file__).parent
         items[:] = [item for item in items if here not in item.path.parents]
+    else:
+        items.sort(key=lambda item: ORDER.index(item.path.stem) + 1 if here in item.path.parents else 0)
 
 
 @pytest.fixture(scope="session")
@@ -72,7 +76,7 @@ def built(engine: Engine, tmp_path_factory: pytest.TempPathFactory, figures: dic
     return engine
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def stack(built: Engine, figures: dict[str, object]) -> Iterator[Stack]:
     """The composition, up for the first time and timed; nothing of it is left afterwards."""
     composition = Stack(built, {})
@@ -85,3 +89,10 @@ def stack(built: Engine, figures: dict[str, object]) -> Iterator[Stack]:
     finally:
         figures.pop("begun", None)
         composition.compose("down", "--volumes", "--timeout", "20", check=False)
+
+
+@pytest.fixture
+def idle(stack: Stack) -> Stack:
+    """No run is on."""
+    wait_for(lambda: stack.value("loadtest_run_active") == 0 and stack.runs(), 200, "the run that is on is over")
+    return stack

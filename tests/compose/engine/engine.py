@@ -6,6 +6,7 @@ engine has no way out of its network; its published ports are reachable by `Engi
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import shutil
@@ -34,6 +35,7 @@ STARTER = """
 ip link set lo up
 mount -t tmpfs none /run
 exec dockerd --data-root {data} --exec-root {home}/exec --pidfile {home}/pid --host unix://{home}/sock \
+  --cgroup-parent /{parent} \
   --group root --log-level warn --containerd-namespace stagelight --containerd-plugins-namespace stagelight-plugins
 """
 
@@ -92,13 +94,31 @@ class Engine:
         run(["nsenter", "--target", str(self._inside()), "--pid", "--mount", "kill", "-KILL", str(number)])
 
     def stop(self) -> None:
-        """End the engine with every container; its network and its mounts go with the namespaces."""
+        """End the engine with every container; its network and its mounts go with the namespaces.
+
+        Raises `AssertionError` when folders of its control groups cannot be removed: then something still runs in them.
+        """
         self.process.send_signal(signal.SIGKILL)  # of `unshare`, whose children are told to die with it
         self.process.wait(30)
         deadline = time.monotonic() + 10
         while (self.home / "sock").exists() and self._answers() and time.monotonic() < deadline:
             time.sleep(0.1)
+        left = self._control_groups()
+        while left and time.monotonic() < deadline:
+            for folder in left:
+                with contextlib.suppress(OSError):  # its last process has not been reaped yet
+                    folder.rmdir()
+            time.sleep(0.1)
+            left = self._control_groups()
         shutil.rmtree(self.home, ignore_errors=True)
+        assert left == [], f"processes of the engine are left in {left}"
+
+    def _control_groups(self) -> list[Path]:
+        """Every folder of ours in every hierarchy, the innermost first."""
+        mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
+        tops = [Path(place) / self.home.name for _, place, kind, *_ in mounts if kind in ("cgroup", "cgroup2")]
+        found = [folder for top in tops if top.exists() for folder in (top, *top.rglob("*")) if folder.is_dir()]
+        return sorted(found, key=lambda folder: len(folder.parts), reverse=True)
 
     def _inside(self) -> int:
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
@@ -126,7 +146,7 @@ def start(home: Path, data: Path) -> Engine:
         "HOME": str(home),
     }
     own = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
-    script = STARTER.format(home=home, data=data)
+    script = STARTER.format(home=home, data=data, parent=home.name)
     with (home / "log").open("wb") as log:
         process = subprocess.Popen(
             [*own, "bash", "-euc", script], env=environment, stdout=log, stderr=log, start_new_session=True

@@ -61,6 +61,26 @@ class Stack:
         """The id of the service's container, ended or not."""
         return self.compose("ps", "--all", "--quiet", service).stdout.split()[0]
 
+    def containers(self, service: str) -> list[str]:
+        """The ids of all of the service's containers that run."""
+        return self.compose("ps", "--quiet", service).stdout.split()
+
+    def by_hand(self, plan: str) -> str:
+        """Run a plan in the daemon's container, where workers come to; the run's name."""
+        known = set(self.runs())
+        self.engine.docker("exec", "-i", self.container("controller"), "sh", "-c", "cat > /tmp/mine.yaml", input=plan)
+        words = ["stagelight", "run", "--quiet", "--wait", "4m", "/tmp/mine.yaml"]
+        done = self.compose(
+            "exec", "-T", "-e", "STAGELIGHT_LISTEN=0.0.0.0:9691", "controller", *words, check=False, timeout=400
+        )
+        assert done.returncode in {0, 3, 4}, done.stdout + done.stderr
+        (run,) = (name for name in set(self.runs()) - known if name.startswith("mine-"))
+        return run
+
+    def kill(self, service: str) -> None:
+        """As a crash does it: the program ends by a signal, and nobody has asked the engine to stop the container."""
+        self.engine.kill(self.inspect(service)["State"]["Pid"])
+
     def inspect(self, service: str) -> Json:
         """All that the engine tells of the service's container."""
         found: list[Json] = json.loads(self.engine.docker("inspect", self.container(service)))

@@ -84,6 +84,7 @@ def test_the_first_run_ends_in_a_verdict_in_time(stack: Stack, figures: dict[str
     figures["first_run_requests"] = stack.value('sum(loadgen_requests_total{outcome="ok"})') or "scraped away"
     assert record["outcome"] == "completed", record["because"]
     assert record["verdict"]["ruling"] != "fail", record["verdict"]
+    assert record["fingerprint"]["generator"]["workers"] == 1, "the load comes from the one loadgen-worker"
     assert took <= VERDICT_SECONDS, f"the verdict came after {took:.0f} s"
 
 

@@ -1,37 +1,30 @@
-"""How it is used: a plan of one's own beside the daemon, crashes, restarts, an upgrade, and an end without remains."""
+"""How it is used: a plan of one's own, more workers, a stop in a run, an upgrade, a server of one's own."""
 
 from __future__ import annotations
 
+import functools
 import json
-import os
+import re
 import time
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests.compose.composition import FOLDER
+from tests.compose.composition import by_ourselves
 from tests.compose.engine import images
-from tests.compose.engine.engine import Engine
-from tests.compose.engine.stack import CONTROLLER, GRAFANA, Stack, servers, wait_for
+from tests.compose.engine.stack import CONTROLLER, GRAFANA, Stack, wait_for
 
-CYCLES = int(os.environ.get("STAGELIGHT_COMPOSE_CYCLES", "3"))
+WORKERS = "workers: {local: 0, remote: auto}\n"
 MINE = """
 version: 1
 name: mine
 target: {kind: tfserving, rest: "http://tfserving:8501", model: scorer}
 workload: {payloads: {random: {shape: [16]}}, think_time: 20ms, timeout: 2s}
 stages:
-  - {name: load, kind: hold, users: 2, for: 6s, discard: 1s}
+  - {name: load, kind: hold, users: 4, for: 6s, discard: 1s}
 objectives: [error_ratio < 1%]
 """
-
-
-@pytest.fixture
-def idle(stack: Stack) -> Stack:
-    """No run is on."""
-    wait_for(lambda: stack.value("loadtest_run_active") == 0 and stack.runs(), 150, "the first run is over")
-    return stack
+_SIZE = re.compile(r"([0-9.]+)([KMG]i?)?B")
+_UNIT = {None: 1, "K": 1e3, "M": 1e6, "G": 1e9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 
 
 def test_a_plan_of_ones_own_runs_beside_the_daemon(idle: Stack, tmp_path: Path) -> None:
@@ -55,50 +48,47 @@ def test_a_plan_of_ones_own_runs_beside_the_daemon(idle: Stack, tmp_path: Path) 
 
 
 def test_idle_it_costs_little(idle: Stack, figures: dict[str, Any]) -> None:
-    """Our own services: controller and exporter, from the engine's own accounts."""
-    ours = [idle.container(name) for name in ("controller", "exporter")]
-
-    def cpu_seconds() -> float:
-        return sum(
-            int(idle.engine.docker("exec", each, "cat", "/sys/fs/cgroup/cpuacct/cpuacct.usage")) / 1e9 for each in ours
-        )
+    """Our own services, from the engine's own accounts; no run is on, no report is drawn, none begins."""
+    ours = {name: idle.container(name) for name in ("controller", "loadgen-worker", "exporter")}
 
     def quiet() -> bool:
-        return idle.value("loadtest_run_active") == 0 and time.time() % 300 < 240
+        drawn = "report.html" in idle.execute("controller", "ls", f"runs/{idle.runs()[-1]}")
+        return idle.value("loadtest_run_active") == 0 and drawn and 20 < time.time() % 300 < 250
 
-    wait_for(quiet, 120, "half a minute without a run")
-    before, begun = cpu_seconds(), time.monotonic()
+    wait_for(quiet, 180, "some time without a run")
+    time.sleep(10)  # what the last run left to do
+    before, begun = {name: _cpu_seconds(idle, each) for name, each in ours.items()}, time.monotonic()
     time.sleep(30)
-    share = (cpu_seconds() - before) / (time.monotonic() - begun)
-    stats = idle.engine.docker("stats", "--no-stream", "--format", "{{json .}}", *ours).splitlines()
-    memory = {json.loads(line)["Name"]: json.loads(line)["MemUsage"].split(" / ")[0] for line in stats}
-    figures["idle"] = {"cores": round(share, 4), "memory": memory}
-    assert share < 0.10  # the figure is published; this only sees a busy loop
+    took = time.monotonic() - begun
+    shares = {name: (_cpu_seconds(idle, each) - before[name]) / took for name, each in ours.items()}
+    stats = idle.engine.docker("stats", "--no-stream", "--format", "{{json .}}", *ours.values()).splitlines()
+    sizes = [json.loads(line)["MemUsage"].split(" / ")[0] for line in stats]
+    figures["idle"] = {
+        "cores": {name: round(share, 4) for name, share in shares.items()} | {"all": round(sum(shares.values()), 4)},
+        "megabytes": round(sum(_bytes(size) for size in sizes) / 1e6),
+    }
+    assert sum(shares.values()) < 0.15, figures["idle"]  # the figure is published; this only sees a busy loop
 
 
-@pytest.mark.parametrize("service", [name for name in servers() if name != "controller"])
-def test_a_killed_container_comes_back(idle: Stack, service: str) -> None:
-    before = idle.inspect(service)["State"]["StartedAt"]
-    _kill(idle, service)
-    wait_for(lambda: idle.inspect(service)["State"]["StartedAt"] != before, 30, f"{service} is started again")
-    wait_for(lambda: idle.inspect(service)["State"]["Health"]["Status"] == "healthy", 60, f"{service} is healthy again")
+def test_workers_scale_to_four_and_back(idle: Stack) -> None:
+    for count in (4, 1):
+        scale = ["--no-recreate", "--no-deps", "--scale", f"loadgen-worker={count}", "loadgen-worker"]
+        idle.compose("up", "--detach", "--no-build", *scale)
+        wait_for(functools.partial(_workers_are, idle, count), 60, f"{count} workers")
+        record = idle.record(idle.by_hand(WORKERS + MINE))
+        assert record["outcome"] == "completed", record["because"]
+        assert record["fingerprint"]["generator"]["workers"] == count
+        assert not any("workers reported" in reason for reason in map(str, record["verdict"].get("reasons", ())))
 
 
-def test_a_controller_killed_in_a_run_comes_back_and_closes_that_run(idle: Stack) -> None:
+def test_a_controller_killed_in_a_run_closes_it_and_sigterm_ends_the_next_in_time(idle: Stack) -> None:
     known = set(idle.runs())
     idle.compose("restart", "controller")  # runs its plan at once
-    wait_for(lambda: idle.value('sum(loadtest_phase{phase="steady"})'), 60, "the run is under load")
-    (lost,) = set(idle.runs()) - known
-    _kill(idle, "controller")
-    wait_for(lambda: idle.record(lost)["outcome"] == "abandoned", 60, "the lost run is closed")
-    wait_for(lambda: idle.inspect("controller")["State"]["Health"]["Status"] == "healthy", 60, "it is healthy again")
-
-
-def test_sigterm_in_a_run_is_heard_within_the_grace_time(idle: Stack) -> None:
-    wait_for(lambda: idle.value("loadtest_run_active") == 0, 120, "no run is on")
-    known = set(idle.runs())
-    idle.compose("restart", "controller")
-    wait_for(lambda: idle.value('sum(loadtest_phase{phase="steady"})'), 60, "the run is under load")
+    (lost,) = _under_load(idle, known)
+    idle.kill("controller")
+    wait_for(lambda: idle.record(lost)["outcome"] == "abandoned", 90, "the lost run is closed")
+    wait_for(lambda: idle.inspect("controller")["State"]["Health"]["Status"] == "healthy", 90, "it is healthy again")
+    (stopped,) = _under_load(idle, known | {lost})
     begun = time.monotonic()
     idle.compose("stop", "controller")
     took = time.monotonic() - begun
@@ -106,14 +96,15 @@ def test_sigterm_in_a_run_is_heard_within_the_grace_time(idle: Stack) -> None:
     assert (state["ExitCode"], state["OOMKilled"]) == (0, False)
     assert took < 30
     idle.compose("start", "controller")
-    (stopped,) = set(idle.runs()) - known - {idle.runs()[-1]} or {idle.runs()[-1]}
-    assert idle.record(stopped)["outcome"] == "stopped_by_person"
+    assert wait_for(lambda: idle.record(stopped), 60, "the stopped run's record")["outcome"] == "stopped_by_person"
 
 
-def test_an_upgrade_keeps_the_archive_and_the_accounts(idle: Stack, tmp_path: Path) -> None:
+def test_an_upgrade_keeps_the_archive_and_fills_volumes_of_an_older_version(idle: Stack, tmp_path: Path) -> None:
     engine = idle.engine
     known, boards = set(idle.runs()), len(idle.get(GRAFANA, "/api/annotations"))
     token = idle.execute("controller", "cat", "/var/lib/stagelight/token/token")
+    gone = "rm -rf /var/lib/stagelight/secret/worker /var/lib/stagelight/plan/compose.yaml"
+    idle.compose("run", "--rm", "--no-deps", "--entrypoint", "sh", "prepare", "-c", gone)
     (tmp_path / "Dockerfile").write_text(f"FROM {images.image_of('controller')}\nLABEL version=next\n")
     images.build(engine, tmp_path, images.image_of("controller"))
     old = idle.container("controller")
@@ -122,33 +113,52 @@ def test_an_upgrade_keeps_the_archive_and_the_accounts(idle: Stack, tmp_path: Pa
     assert known <= set(idle.runs())
     assert len(idle.get(GRAFANA, "/api/annotations")) >= boards
     assert idle.execute("controller", "cat", "/var/lib/stagelight/token/token") == token
+    (first,) = wait_for(lambda: set(idle.runs()) - known, 60, "a run of the new version")
+    assert wait_for(lambda: idle.record(first), 150, "its record")["outcome"] == "completed"
 
 
-def test_nothing_is_left_after_every_cycle(stack: Stack, figures: dict[str, Any]) -> None:
-    engine, clean = stack.engine, 0
-    stack.down("--volumes")
-    for _ in range(CYCLES):
-        assert remains(engine) == {}
-        stack.up()
-        assert all("(healthy)" in stack.states()[name] for name in servers())
-        stack.down("--volumes")
-        clean += 1
-    assert remains(engine) == {}
-    figures["clean_cycles"] = f"{clean} of {CYCLES}"
-    assert not (FOLDER / "runs").exists()
+def test_one_variable_aims_it_at_a_server_of_ones_own(idle: Stack) -> None:
+    words = [
+        re.sub(r"=(scorer|8501|8500)$", r"=my_\1", word) for word in by_ourselves()["services"]["tfserving"]["command"]
+    ]
+    words = [word.replace("=my_850", "=860") for word in words]
+    idle.compose("run", "--detach", "--rm", "--no-deps", "--name", "mine", "tfserving", *words)
+    own = Stack(idle.engine, {"TARGET_URL": "http://mine:8601/v1/models/my_scorer"})
+    known = set(own.runs())
+    try:
+        own.up()
+        (run,) = wait_for(lambda: set(own.runs()) - known, 60, "a run on it")
+        record = wait_for(lambda: own.record(run), 150, "its record")
+        assert record["outcome"] == "completed", record["because"]
+        target = record["fingerprint"]["target"]
+        assert (target["rest"], target["model"]) == ("http://mine:8601", "my_scorer")
+        assert own.value('max_over_time(up{job="tfserving",instance="mine:8601"}[2m])') == 1
+        assert own.value('sum(max_over_time(:tensorflow:serving:request_count{instance="mine:8601"}[2m]))')
+    finally:
+        idle.engine.docker("rm", "--force", "mine", check=False)
+        idle.up()
 
 
-def remains(engine: Engine) -> dict[str, str]:
-    """Containers, volumes and networks of the composition that are still there."""
-    found = {
-        "containers": engine.docker("ps", "--all", "--quiet"),
-        "volumes": engine.docker("volume", "ls", "--quiet"),
-        "networks": engine.docker("network", "ls", "--quiet", "--filter", "type=custom"),
-    }
-    return {what: text for what, text in found.items() if text.strip()}
+def _workers_are(stack: Stack, count: int) -> bool:
+    return len(stack.containers("loadgen-worker")) == count
 
 
-def _kill(stack: Stack, service: str) -> None:
-    """As a crash does it: the program ends by a signal, and nobody has asked the engine to stop the container."""
-    number = stack.inspect(service)["State"]["Pid"]
-    stack.engine.kill(number)
+def _under_load(stack: Stack, known: set[str]) -> set[str]:
+    """The runs that are new, once one is in a steady slot."""
+    wait_for(lambda: set(stack.runs()) - known, 90, "a new run")
+    wait_for(lambda: stack.value('sum(loadtest_phase{phase="steady"})'), 90, "the run is under load")
+    return set(stack.runs()) - known
+
+
+def _cpu_seconds(stack: Stack, container: str) -> float:
+    """CPU time of a container so far, of control groups version 1 or 2."""
+    old, new = "/sys/fs/cgroup/cpuacct/cpuacct.usage", "/sys/fs/cgroup/cpu.stat"
+    said = stack.engine.docker("exec", container, "sh", "-c", f"cat {old} 2>/dev/null || cat {new}")
+    found = re.search(r"usage_usec (\d+)", said)
+    return int(found[1]) / 1e6 if found else int(said) / 1e9
+
+
+def _bytes(text: str) -> float:
+    found = _SIZE.fullmatch(text)
+    assert found, text
+    return float(found[1]) * _UNIT[found[2]]
