@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -40,7 +40,8 @@ class Hot:
 class Disturbance:
     """`signal` of `worker` was at its limit for `seconds` between `start` and `end`, which is `share` of the window.
 
-    `worst` is its greatest distance to the limit: 1 is at it, 2 is twice it.
+    `worst` is its greatest distance to the limit: 1 is at it, 2 is twice it. `limit` is in the signal's unit, seconds
+    or a ratio; None where there is none.
     """
 
     signal: str
@@ -50,6 +51,7 @@ class Disturbance:
     seconds: float
     share: float
     worst: float
+    limit: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,11 @@ class HotSpan:
     hot: Hot
 
 
-def disturbances(spans: Iterable[HotSpan], start: float, end: float) -> tuple[Disturbance, ...]:
-    """What disturbed the window `[start, end)` (epoch seconds), in order of time, each signal and worker by itself."""
+def disturbances(
+    spans: Iterable[HotSpan], start: float, end: float, limits: Mapping[str, float]
+) -> tuple[Disturbance, ...]:
+    """What disturbed the window `[start, end)` (epoch seconds), in order of time, each signal and worker by itself;
+    `limits` are those in force."""
     found: list[list[HotSpan]] = []
     newest: dict[tuple[str, str], list[HotSpan]] = {}
     for span in sorted(spans, key=lambda span: span.start):
@@ -74,18 +79,18 @@ def disturbances(spans: Iterable[HotSpan], start: float, end: float) -> tuple[Di
             together = newest[key] = []
             found.append(together)
         together.append(span)
-    made = [_disturbance(group, start, end) for group in found]
+    made = [_disturbance(group, start, end, limits.get(group[0].hot.signal)) for group in found]
     kept = sorted(made, key=lambda one: (-one.seconds, one.start, one.signal, one.worker))[:MOST_DISTURBANCES]
     return tuple(sorted(kept, key=lambda one: (one.start, one.signal, one.worker)))
 
 
-def _disturbance(group: Sequence[HotSpan], start: float, end: float) -> Disturbance:
+def _disturbance(group: Sequence[HotSpan], start: float, end: float, limit: float | None) -> Disturbance:
     seconds = covered([(max(span.start, start), min(span.end, end)) for span in group])
     first, last = max(start, min(span.start for span in group)), min(end, max(span.end for span in group))
     worst = max(span.hot.value for span in group)
     begun, ended = datetime.fromtimestamp(first, UTC), datetime.fromtimestamp(last, UTC)
     hot = group[0].hot
-    return Disturbance(hot.signal, hot.worker, begun, ended, seconds, seconds / (end - start), worst)
+    return Disturbance(hot.signal, hot.worker, begun, ended, seconds, seconds / (end - start), worst, limit)
 
 
 def merged_spans(spans: Iterable[tuple[float, float]], calm: float = 0.0) -> list[tuple[float, float]]:

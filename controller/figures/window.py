@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal, TypeVar
@@ -33,6 +33,8 @@ from controller.plans.timetable import Slot
 from controller.running.chronicle import SlotTimes
 
 T = TypeVar("T", bound=Timed)
+
+NO_LIMITS: Mapping[str, float] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +108,12 @@ def window_name(stage: str, users: int, rate: float | None) -> str:
     return f"{stage} @{users:,}" if rate is None else f"{stage} @{format_rate(rate)}"
 
 
-def measure_window(slot: Slot, times: SlotTimes, ledger: LatencyLedger) -> Window | None:
-    """The window of a slot, or None if it has not begun or if nothing was ever reported, as after a lost controller."""
+def measure_window(
+    slot: Slot, times: SlotTimes, ledger: LatencyLedger, limits: Mapping[str, float] = NO_LIMITS
+) -> Window | None:
+    """The window of a slot, or None if it has not begun or if nothing was ever reported, as after a lost controller.
+
+    `limits` of the signals that were in force are only told."""
     last, start = ledger.last, times.window_start
     if slot.window is None or start is None or last is None:
         return None
@@ -115,7 +121,7 @@ def measure_window(slot: Slot, times: SlotTimes, ledger: LatencyLedger) -> Windo
     if end <= start:
         return None
     spans = hot_spans(start, end, ledger)
-    disturbed = disturbances(spans, start, end)
+    disturbed = disturbances(spans, start, end, limits)
     stretch = _stretch(slot, spans, start, end, ledger)
     cut = None if stretch is None else as_cut(stretch, start, end, culprits(disturbed, stretch))
     window = Window(

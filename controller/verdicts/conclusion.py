@@ -22,6 +22,7 @@ from controller.verdicts.reasons import target_reasons, told_facts
 from controller.verdicts.record import PlanRef, RunRecord, slot_record, to_json
 from controller.verdicts.telling import remarks
 from controller.verdicts.verdict import exit_code, judge
+from exporters.loadgen_limits import in_force
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +49,12 @@ class Remains:
 def conclude(remains: Remains) -> RunRecord:
     """Measure every window that began, judge, and put the whole into a record."""
     plan, slots = remains.plan, remains.timetable.slots
+    limits = in_force(plan.generator_limits)
     windows = tuple(
         replace(window, remarks=remarks(window))
         for slot in slots
         if slot.seq in remains.slots
-        and (window := measure_window(slot, remains.slots[slot.seq], remains.ledger)) is not None
+        and (window := measure_window(slot, remains.slots[slot.seq], remains.ledger, limits)) is not None
     )
     planned = tuple(
         Planned(slot.seq, slot.stage, slot.users_end, (slot.window[1] - slot.window[0]).total_seconds(), slot.rate_end)

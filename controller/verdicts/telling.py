@@ -7,7 +7,8 @@ from datetime import datetime
 
 from controller.figures.disturbance import SATURATED_SHARE, Disturbance
 from controller.figures.window import Window
-from controller.figures.wording import digits, span
+from controller.figures.wording import digits, latency, span
+from exporters.loadgen_limits import LIMITS
 
 MOST_TOLD = 3
 """Disturbances of one signal that a sentence names; the rest is counted."""
@@ -43,8 +44,16 @@ def between(start: datetime, end: datetime) -> str:
     return f"{start:%H:%M:%S} to {end:%H:%M:%S} UTC"
 
 
+def limit_text(signal: str, limit: float) -> str:
+    """A signal's limit in its unit: `20.0 ms`, `95.0 %`."""
+    known = LIMITS.get(signal)
+    return latency(limit) if known is not None and known.unit == "seconds" else f"{digits(limit * 100)} %"
+
+
 def _one(one: Disturbance) -> str:
-    how = f"{span(one.seconds)}, {one.share * 100:.0f} % of the window, at most {digits(one.worst)} times its limit"
+    limit = "" if one.limit is None else f" of {limit_text(one.signal, one.limit)}"
+    worst = f"at most {digits(one.worst)} times its limit{limit}"
+    how = f"{span(one.seconds)}, {one.share * 100:.0f} % of the window, {worst}"
     return f"{one.signal} of {one.worker} from {between(one.start, one.end)} ({how})"
 
 

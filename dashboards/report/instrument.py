@@ -27,6 +27,7 @@ class Disturbance:
     seconds: float
     share: float
     worst: float
+    limit: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dashboards.report import wording
 from dashboards.report.instrument import Disturbance
 from dashboards.report.markup import Markup, element, table, text, together
 from dashboards.report.record import Run, Window
+from exporters.loadgen_limits import LIMITS
 
 NOTE = (
     "From the generator's own readings, once a second. What was measured in such a time is the generator's as well as "
@@ -30,13 +31,22 @@ def disturbances(run: Run) -> Markup:
             text(f"{one.start:%H:%M:%S} to {one.end:%H:%M:%S}"),
             text(wording.span(one.seconds)),
             text(f"{one.share * 100:.1f} %"),
-            text(f"{wording.digits(one.worst)} times"),
+            text(f"{wording.digits(one.worst)} times{_limit(one)}"),
             text(_dealt_with(window, one)),
         )
         for window, one in found
     )
     heads = ("window", "signal", "worker", "UTC", "lasted", "of the window", "at most, of its limit", "")
     return together(element("ul", *remarks) if remarks else Markup(""), table(heads, rows))
+
+
+def _limit(one: Disturbance) -> str:
+    """`, 20.0 ms`: in the signal's unit."""
+    if one.limit is None:
+        return ""
+    known = LIMITS.get(one.signal)
+    seconds = known is not None and known.unit == "seconds"
+    return f" {wording.latency(one.limit) if seconds else wording.digits(one.limit * 100) + ' %'}"
 
 
 def _dealt_with(window: Window, one: Disturbance) -> str:

@@ -81,7 +81,7 @@ def test_a_short_disturbance_stays_in_the_figures_and_is_told() -> None:
     (remark,) = window.remarks
     assert remark == (
         "peak @5: at a limit, but for too short a time to matter: cpu of worker-1 from 00:00:20 to 00:00:23 UTC "
-        "(3.0 s, 5 % of the window, at most 1.30 times its limit)"
+        "(3.0 s, 5 % of the window, at most 1.30 times its limit of 95.0 %)"
     )
 
 

@@ -87,7 +87,7 @@ def test_saturation_is_told_with_signal_worker_and_time() -> None:
     (reason,) = conclude(a_window(*[health(HOT)] * 10)).verdict.reasons
     assert reason.sentence == (
         "peak @5: the generator was at its own limit for 10 s of 40 s: its processor time was used up: cpu of worker-0 "
-        "from 00:00:00 to 00:00:10 UTC (10 s, 25 % of the window, at most 1.04 times its limit)"
+        "from 00:00:00 to 00:00:10 UTC (10 s, 25 % of the window, at most 1.04 times its limit of 95.0 %)"
     )
     assert "more workers" in reason.advice
 
