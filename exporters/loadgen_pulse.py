@@ -88,10 +88,11 @@ class Pulse:
         return Vitals(reading.cpu_seconds, resident, lags_us, loadgen.saturation(found), shown)
 
     def _on_gc(self, phase: str, _: dict[str, int]) -> None:
+        """In processor time: while somebody else has the core or the interpreter, it is not the collector."""
         if phase == "start":
-            self._gc_began = time.perf_counter()
+            self._gc_began = time.thread_time()
         else:
-            pause = time.perf_counter() - self._gc_began
+            pause = max(time.thread_time() - self._gc_began, 0.0)
             self._gc_seconds += pause
             self._gc_longest = max(self._gc_longest, pause)
 
