@@ -112,6 +112,7 @@ class WorkerHealth:
     """One worker as of its last report; `saturation` maps signal to distance from its limit (1 = at it).
 
     `lags` maps microseconds that its event loop woke up late to their number, of the reports since the last interval.
+    `present`: it is there; False for one that is dead, frozen, or cut off, within three seconds of that.
     """
 
     worker: str
@@ -119,6 +120,7 @@ class WorkerHealth:
     report_age: float
     saturation: Mapping[str, float]
     lags: Mapping[int, int] = field(default_factory=dict)
+    present: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,8 @@ class Interval:
 class Drained:
     """Load is over; `totals` by outcome since the run began, `aborted` were in flight when the time was up.
 
-    Aborted requests are counted in `totals` as `generator_error`.
+    Aborted requests are counted in `totals` as `generator_error`. `told` has names, reasons and versions of the model,
+    as far as workers lived to tell.
     """
 
     at: float
@@ -166,10 +169,11 @@ class Short:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The generator cannot go on, or something went wrong that must not be silent."""
+    """The generator cannot go on, or something went wrong that must not be silent; `short`: load was missing."""
 
     what: str
     fatal: bool
+    short: Short | None = None
 
 
 Command = Order | Lease | Drain | Quit
@@ -199,6 +203,8 @@ def decode(line: bytes) -> Command | Report:
     try:
         if kind is Order and body.get("arrivals") is not None:
             body["arrivals"] = Arrivals(**body["arrivals"])
+        if kind is Fault and body.get("short") is not None:
+            body["short"] = Short(**body["short"])
         return kind(**body)  # type: ignore[no-any-return]
     except TypeError as error:
         raise ValueError(f"malformed {kind.__name__}: {error}") from error

@@ -67,7 +67,7 @@ def second(interval: Interval, by_slot: Iterable[Batch]) -> Second:
     ended = sum(histogram.total for histogram in whole.outcomes.values())
     ok, degraded = whole.histogram("ok").total, whole.histogram("degraded").total
     saturation, saturated_by = _worst(interval.workers)
-    lost = tuple(worker.worker for worker in interval.workers if worker.report_age > STALE_SECONDS)
+    lost = tuple(worker.worker for worker in interval.workers if _lost(worker))
     members = sum(worker.worker not in PLACES for worker in interval.workers)
     indicators = second_indicators(Batch(interval.start, interval.end, whole.outcomes))
     indicators[Indicator.SATURATION] = (
@@ -95,12 +95,16 @@ def second(interval: Interval, by_slot: Iterable[Batch]) -> Second:
     )
 
 
+def _lost(worker: WorkerHealth) -> bool:
+    return not worker.present or worker.report_age > STALE_SECONDS
+
+
 def _hot(workers: tuple[WorkerHealth, ...]) -> tuple[Hot, ...]:
     """Every signal at its limit; of workers that do not report any more only that, since their last report."""
     found: list[Hot] = []
     for worker in workers:
-        if worker.report_age > STALE_SECONDS:
-            found.append(Hot(WORKERS, worker.worker, worker.report_age / STALE_SECONDS, worker.report_age))
+        if _lost(worker):
+            found.append(Hot(WORKERS, worker.worker, max(worker.report_age / STALE_SECONDS, 1.0), worker.report_age))
         else:
             found.extend(Hot(name, worker.worker, value) for name, value in worker.saturation.items() if value >= 1)
     return tuple(found)
@@ -113,7 +117,7 @@ def _reach(whole: Batch, interval: Interval) -> float:
 
 
 def _worst(workers: tuple[WorkerHealth, ...]) -> tuple[float | None, str]:
-    fresh = [worker for worker in workers if worker.report_age <= STALE_SECONDS and worker.saturation]
+    fresh = [worker for worker in workers if not _lost(worker) and worker.saturation]
     readings = [(value, f"{signal} of {w.worker}") for w in fresh for signal, value in w.saturation.items()]
     if not readings:
         return None, ""

@@ -29,8 +29,14 @@ class ArrivalClock:
         self._random: random.Random | None = None  # None: a constant process
         self.due = math.inf
 
-    def change(self, at: float, arrivals: Arrivals | None, origin: float, part: int, parts: int) -> None:
-        """From `at` on there are `arrivals`, already this worker's share, whose own time began at `origin`."""
+    def change(
+        self, at: float, arrivals: Arrivals | None, origin: float, part: int, parts: int, *, anew: bool = False
+    ) -> None:
+        """From `at` on there are `arrivals`, already this worker's share, whose own time began at `origin`. `anew`: the
+        workers have changed, and all of them take their places in a constant process again at the same `at`."""
+        if anew and arrivals is not None and arrivals.process == "constant":
+            self._place_anew(at, arrivals, origin, (part + 0.5) / parts)
+            return
         before, left = self._arrivals, 0.0
         if before is not None:
             at = max(at, self._last)
@@ -40,6 +46,13 @@ class ArrivalClock:
             left = (part + 0.5) / parts if self._random is None else self._random.expovariate(1.0)
         self._arrivals, self._origin, self._since, self._target = arrivals, origin, at, left
         self._aim()
+
+    def _place_anew(self, at: float, arrivals: Arrivals, origin: float, left: float) -> None:
+        sent_until, self._random = self._last, None
+        self._arrivals, self._origin, self._since, self._target = arrivals, origin, at, left
+        self._aim()
+        while self.due <= sent_until:
+            self.take()
 
     def clear(self) -> None:
         """No arrivals any more."""

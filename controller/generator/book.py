@@ -9,7 +9,7 @@ from dataclasses import replace
 from controller.breakdown import together
 from controller.generator.latency import quantise
 from controller.generator.ledger import RawCell
-from controller.generator.members import SILENT_SECONDS, Member, Presence
+from controller.generator.members import GONE_SECONDS, Member, Presence
 from controller.generator.open_book import OpenBook, duration_buckets
 from controller.generator.pulse import Vitals
 from controller.generator.wire import Share, WorkerDrained, WorkerReport
@@ -77,23 +77,38 @@ class Book:
         if (lost := report.sequence - member.sequence - 1) > 0:
             self.reports_lost += lost
             faults.append(f"{lost} reports of {member.name} never arrived: counts are too low by what they held")
-        if member.presence is Presence.SILENT:
-            member.presence = Presence.UP
-            faults.append(f"{member.name} reports again after {member.age(now):.1f} s of silence")
-        member.sequence, member.seen = report.sequence, now
+        member.seen, before = now, member.seen
+        if (back := self.hears(member, now, before)) is not None:
+            faults.append(back)
+        member.sequence = report.sequence
         member.started, member.ended, member.users = report.started, report.ended, report.users
         member.vitals, member.retries = report.vitals, report.retries
         member.lags.add(Counter(report.vitals.lags_us), sum(report.vitals.lags_us))
+        member.new_lags.update(map(quantise, report.vitals.lags_us))
         self._add(report.cells, member)
         self.open.add(report.intended, report.arrivals)
         return faults
 
     def silences(self, now: float) -> list[Member]:
         """Workers that have become silent since the last call."""
-        fresh = [m for m in self.members.values() if m.presence is Presence.UP and m.age(now) > SILENT_SECONDS]
+        fresh = [member for member in self.able if member.mute(now)]
         for member in fresh:
             member.presence = Presence.SILENT
         return fresh
+
+    def hears(self, member: Member, now: float, reported: float | None = None) -> str | None:
+        """A word of a worker: a sentence if it had been silent and is back. `reported` is when it reported before."""
+        quiet = now - max(member.heard, member.seen if reported is None else reported)
+        member.heard = now
+        if member.presence is not Presence.SILENT or member.mute(now):
+            return None
+        member.presence = Presence.UP
+        return f"{member.name} answers again after {quiet:.1f} s of silence"
+
+    def lost(self, now: float) -> list[Member]:
+        """Workers that have been silent for so long that nobody expects them any more."""
+        silent = (member for member in self.members.values() if member.presence is Presence.SILENT)
+        return [member for member in silent if member.quiet(now) > GONE_SECONDS]
 
     def give_up(self, name: str, now: float) -> str:
         """A worker is dead: what it had in flight is counted as `generator_error`, with its time until now."""
@@ -117,6 +132,8 @@ class Book:
         health = tuple(member.health(now) for member in self.members.values())
         if self.master is not None:
             health = (*health, WorkerHealth(MASTER, 0, 0.0, dict(self.master.saturation)))
+        for member in self.members.values():
+            member.new_lags = Counter()
         in_flight = self.started - self.ended
         totals = (self.started, self.ended, in_flight, self.users)
         return Interval(start, end, cells, *totals, health, *self.open.take(), self.rate(end))

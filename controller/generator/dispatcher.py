@@ -59,7 +59,8 @@ class Dispatcher:
         """Arrivals as the share says, on the account in effect; what was due before is sent on the old one."""
         now, wall = time.perf_counter(), time.time()
         since = now - (wall - share.at) if share.at <= wall else now
-        at = since if now - since <= STALE_SECONDS else now
+        began = now - (wall - share.divided) if 0.0 < share.divided <= wall else since
+        at = began if now - began <= STALE_SECONDS or self._work.gate.slept() else now
         self._send_due(at, Slot.begin_soon)
         own = share.arrivals.share(share.part, share.parts) if share.arrivals else None
         if own is not None and own.process == "recorded":
@@ -68,7 +69,7 @@ class Dispatcher:
             self._clock = self._replay
         else:
             self._replay.clear()
-            self._even.change(at, own, since, share.part, share.parts)
+            self._even.change(at, own, since, share.part, share.parts, anew=share.divided > 0.0)
             self._clock = self._even
         self._account = self._work.ledger.current
         self._slots = own.max_in_flight if own else 0
@@ -92,7 +93,10 @@ class Dispatcher:
             gevent.sleep(LOOK_SECONDS)
 
     def _ring(self) -> None:
-        """Runs in the hub."""
+        """Runs in the hub. Whose arrivals these are after a sleep, the master has to say first."""
+        if self._work.gate.slept():
+            self._alarm.clear()
+            return
         try:
             self._send_due(time.perf_counter(), Slot.begin)
         finally:

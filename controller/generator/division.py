@@ -15,6 +15,7 @@ from typing import Any
 from controller.generator import wire
 from controller.generator.book import Book, shares
 from controller.generator.members import Member, Presence
+from controller.orders import Short
 
 HANDOVER_SECONDS = 0.05
 """How far ahead the workers pass to a new division of a replay: until then the message has reached all of them."""
@@ -41,26 +42,40 @@ class Division:
     def again(self) -> None:
         """The workers have changed: the order in effect is divided anew, at once."""
         if self._book.order.number > 0:
-            self._divide(time.time() - self._book.order.at + HANDOVER_SECONDS)
+            now = time.time()
+            self._divide(now - self._book.order.at + HANDOVER_SECONDS, now)
 
-    def missing(self, member: Member) -> str:
+    def short(self, member: Member) -> Short:
         """What the load was short of because of this worker, and from when to when; said when it has been divided."""
-        if self._book.order.number == 0:
-            return "no load had begun"
-        now = time.time()
-        since = now - member.age(time.monotonic())
+        now, order = time.time(), self._book.order
+        since = now - member.quiet(time.monotonic())
+        if order.number == 0:
+            return Short(member.name, since, now, 0.0, "no load had begun")
         others = any(one is not member for one in self._book.able)
         after = "divided among the others" if others else "taken by nobody: no other worker answers"
-        return f"its share of the load may be missing from {_clock(since)} to {_clock(now)}, when it was {after}"
+        much = f"its share of the load ({_asked(order)} by {member.parts})"
+        what = f"{much} may be missing from {_clock(since)} to {_clock(now)}, when it was {after}"
+        return Short(member.name, since, now, 1 / member.parts, what)
 
-    def _divide(self, handover: float) -> None:
-        order = replace(self._book.order, age=time.time() - self._book.order.at, handover=handover)
+    def _divide(self, handover: float, divided: float = 0.0) -> None:
+        age = time.time() - self._book.order.at
+        order = replace(self._book.order, age=age, divided=divided, handover=handover)
         for member, share in shares(order, self._book.able):
-            self._tell(member.address, wire.ORDER, asdict(share))
+            self._give(member, share)
         for member in self._book.present:
             if member.presence is Presence.SILENT:  # should it wake up, then without a share
-                idle = wire.Share(self._book.order.number, self._book.order.slot, self._book.order.measured, 0)
+                idle = wire.Share(order.number, order.slot, order.measured, 0, divided=divided)
                 self._tell(member.address, wire.ORDER, asdict(idle))
+
+    def _give(self, member: Member, share: wire.Share) -> None:
+        member.parts = share.parts
+        self._tell(member.address, wire.ORDER, asdict(replace(share, answer=member.question)))
+
+
+def _asked(order: wire.Share) -> str:
+    if order.arrivals is None:
+        return f"{order.users} users divided"
+    return f"{order.arrivals.rate(time.time() - order.at):g} arrivals a second divided"
 
 
 def _clock(epoch: float) -> str:

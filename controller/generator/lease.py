@@ -22,6 +22,11 @@ FIRST_LEASE_SECONDS = 90.0
 """How long a process lives before its first lease, while others still start; until then it has sent nothing."""
 
 
+STALL_SECONDS = 1.5
+"""A process whose loop has not turned for this long does not send: a little later (`members.SILENT_SECONDS` after its
+last word) others have its share."""
+
+
 class Lease:
     """The newest lease on the monotonic clock."""
 
@@ -65,13 +70,15 @@ class Lease:
 class Gate:
     """What every sender passes right before it sends."""
 
-    __slots__ = ("_event", "_far", "_lease", "_shut", "_until")
+    __slots__ = ("_awake", "_event", "_far", "_lease", "_shut", "_until", "asleep")
 
     def __init__(self) -> None:
         """Closed until the first lease."""
         self._lease = Lease(time.monotonic(), MARGIN_SECONDS)
         self._until = self._lease.until
         self._shut = self._far = False
+        self._awake = float("inf")  # until then the process has turned lately enough; for ever where no heart beats
+        self.asleep = False  # it has not, and the master has not said since what to do
         self._event = Event()
 
     def mistrust_clock(self) -> None:
@@ -84,8 +91,28 @@ class Gate:
             self._lease.grant_from_afar(at, time.monotonic())
         else:
             self._lease.grant(at, time.time(), time.monotonic())
+        self._renew()
+
+    def beat(self, now: float) -> bool:
+        """The loop turns at monotonic `now`: whether it has done so often enough, and may go on."""
+        self.asleep = self.asleep or now > self._awake
+        if not self.asleep:
+            self._awake = now + STALL_SECONDS
+            self._renew()
+        return not self.asleep
+
+    def wake(self, now: float) -> None:
+        """What to do is known."""
+        self.asleep, self._awake = False, now + STALL_SECONDS
+        self._renew()
+
+    def slept(self) -> bool:
+        """Whether the process has been asleep, perhaps before its heart has noticed."""
+        return self.asleep or time.monotonic() > self._awake
+
+    def _renew(self) -> None:
         if not self._shut:
-            self._until = self._lease.until
+            self._until = min(self._lease.until, self._awake)
             self._event.set()
 
     def is_open(self) -> bool:

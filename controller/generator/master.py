@@ -18,6 +18,7 @@ from gevent.event import AsyncResult
 
 from controller.generator import metrics, wire
 from controller.generator.acks import Acks
+from controller.generator.attendance import Attendance
 from controller.generator.book import Book
 from controller.generator.division import Division
 from controller.generator.door import Door
@@ -28,7 +29,7 @@ from controller.generator.master_pulse import MasterPulse
 from controller.generator.members import Presence
 from controller.generator.team import Team
 from controller.generator_spec import GeneratorSpec
-from controller.orders import LEASE_SECONDS, Command, Drain, Fault, Hello, Order, Quit
+from controller.orders import LEASE_SECONDS, Command, Drain, Fault, Hello, Order, Quit, Short
 from controller.orders import Lease as LeaseGrant
 
 JOIN_SECONDS = 60.0
@@ -62,6 +63,8 @@ class Master:
         self._acks = Acks()
         self._division = Division(self.book, self._tell)
         self._door = Door(spec, self._tell)
+        self._attendance = Attendance(self.book, self._division, self._door, self._tell, self._fault)
+        self._attendance.register(runner)
         self._lease = Lease(time.monotonic())  # its end counts from hello on
         self._granted = 0.0  # epoch of the newest lease
         self._ended = AsyncResult()
@@ -81,8 +84,7 @@ class Master:
         host, port = self._spec.bind[0], self._runner.server.port
         near = "127.0.0.1" if host in ("0.0.0.0", "*") else host  # noqa: S104 - what a user may have set
         self._team.start(spec_file, self._spec.workers - self._spec.remote, near, port, self._on_worker_end)
-        for task in (self._listen, self._intervals.run, self._await_workers):
-            gevent.spawn(task)
+        [gevent.spawn(task) for task in (self._listen, self._intervals.run, self._await_workers)]
         code = int(self._ended.get())
         self._quitting = True
         self._team.end(QUIT_SECONDS if code == 0 else 0.0)
@@ -180,10 +182,10 @@ class Master:
         member = self.book.members.get(report.worker)
         if member is None or member.address != msg.node_id:  # sent away, or about to be
             return
-        woken = member.presence is Presence.SILENT
+        was = member.presence
         for fault in self.book.report(report, time.monotonic()):
             self._fault(fault)
-        if woken:
+        if member.presence is not was:
             self._division.again()
 
     def _on_drained(self, msg: Any, **_: Any) -> None:
@@ -206,8 +208,11 @@ class Master:
             return
         lost = self.book.give_up(name, time.monotonic())
         self._division.again()
-        what = f"{name} {how}: {lost}; {self._division.missing(member)}"
-        self._fault(what if self.book.present else f"{what}; no worker is left", fatal=not self.book.present)
+        short = self._division.short(member)
+        what = f"{name} {how}: {lost}; {short.what}"
+        self._fault(
+            what if self.book.present else f"{what}; no worker is left", fatal=not self.book.present, short=short
+        )
         for ack in self._acks.without(name):
             self._link.send(ack)
 
@@ -221,15 +226,10 @@ class Master:
     def _look(self) -> None:
         while not self._lease.ran_out(time.monotonic()) and not self._lease.must_exit(time.monotonic()):
             gevent.sleep(LOOK_PERIOD)
-            for member in self.book.silences(time.monotonic()):
-                self._division.again()
-                self._door.lost(member.name)
-                age = member.age(time.monotonic())
-                self._fault(f"{member.name} has not reported for {age:.1f} s: {self._division.missing(member)}")
-            for member in self.book.members.values():
-                if member.presence is not Presence.UP:
-                    for ack in self._acks.without(member.name):
-                        self._link.send(ack)
+            self._attendance.look()
+            absent = [member.name for member in self.book.members.values() if member.presence is not Presence.UP]
+            for ack in [ack for name in absent for ack in self._acks.without(name)]:
+                self._link.send(ack)
         self._fault("the controller did not renew the lease: load has stopped, the generator ends", fatal=True)
         gevent.sleep(LAST_WORDS_SECONDS)
         self._ended.set(1)
@@ -238,9 +238,9 @@ class Master:
         self._fault(what, fatal=True)
         self._ended.set(1)
 
-    def _fault(self, what: str, *, fatal: bool = False) -> None:
+    def _fault(self, what: str, *, fatal: bool = False, short: Short | None = None) -> None:
         log.error("%s", what)
-        self._link.send(Fault(what, fatal))
+        self._link.send(Fault(what, fatal, short))
 
     def _tell_all(self, kind: str, body: dict[str, Any]) -> None:
         for member in self.book.present:

@@ -11,8 +11,15 @@ from controller.generator.pulse import Vitals
 from controller.generator.wire import WorkerDrained
 from controller.orders import WorkerHealth
 
-SILENT_SECONDS = 2.5
-"""A worker that has not reported for this long is silent: frozen, starved, or cut off. Reports come every second."""
+SILENT_SECONDS = 1.75
+"""A worker that has said nothing for this long is silent: frozen, starved, or cut off. It speaks every quarter of a
+second, and the interval after this tells of it, so that three seconds are kept."""
+
+UNREPORTED_SECONDS = 3.0
+"""The same for one that is there, but does not report."""
+
+GONE_SECONDS = 10.0
+"""A worker on another host that is silent for this long has ended itself, if it had not ended before."""
 
 
 class Presence(Enum):
@@ -25,12 +32,16 @@ class Presence(Enum):
 
 @dataclass(slots=True)
 class Member:
-    """`address` is its name on Locust's channel, `seen` the monotonic time of its last report."""
+    """`address` is its name on Locust's channel, `seen` the monotonic time of its last report, `heard` that of
+    its last word."""
 
     name: str
     address: str
     seen: float
     presence: Presence = Presence.UP
+    heard: float = 0.0
+    parts: int = 1  # among so many the load was divided when it got its newest share
+    question: int = 0  # the newest that it asked after it had been asleep
     sequence: int = 0
     started: int = 0
     ended: int = 0
@@ -51,11 +62,20 @@ class Member:
         """Seconds since its last report."""
         return now - self.seen
 
+    def quiet(self, now: float) -> float:
+        """Seconds since its last word."""
+        return now - max(self.heard, self.seen)
+
+    def mute(self, now: float) -> bool:
+        """Whether it has said nothing for too long."""
+        return self.quiet(now) > SILENT_SECONDS or self.age(now) > UNREPORTED_SECONDS
+
     def connected(self, now: float) -> bool:
         """Whether its readings are of now."""
-        return not self.gone and self.age(now) <= SILENT_SECONDS
+        return not self.gone and not self.mute(now)
 
     def health(self, now: float) -> WorkerHealth:
         """As of its last report; a worker that is not connected has no readings, only an age."""
         saturation = dict(self.vitals.saturation) if self.vitals and self.connected(now) else {}
-        return WorkerHealth(self.name, self.users, self.age(now), saturation, dict(self.new_lags))
+        present = self.connected(now)
+        return WorkerHealth(self.name, self.users, self.age(now), saturation, dict(self.new_lags), present)

@@ -18,6 +18,8 @@ UNFIT = "stagelight_unfit"  # worker: it cannot do its work, and why
 SWITCHED = "stagelight_switched"  # worker: an order took effect
 REPORT = "stagelight_report"  # worker: everything since its last report
 DRAINED = "stagelight_drained"  # worker: no request of it is in flight, and none will be
+BEAT = "stagelight_beat"  # worker: it is there
+WOKEN = "stagelight_woken"  # worker: it was asleep, and asks what to do
 KNOCK = "stagelight_knock"  # worker of another host: is there a place?
 WELCOME = "stagelight_welcome"  # master: name, part, specification and files
 TURNED_AWAY = "stagelight_turned_away"  # master: no place, and why
@@ -62,6 +64,8 @@ class Share:
     arrivals: Arrivals | None = None
     at: float = 0.0
     age: float = 0.0  # seconds since then, for a worker whose clock is another
+    divided: float = 0.0  # epoch second of the division, if the workers have changed under this order; else 0
+    answer: int = 0  # the number of the newest question of this worker that the master knew
     handover: float = 0.0  # so many seconds after `at` a replay is divided like this; before that as it was
 
 

@@ -17,6 +17,7 @@ from locust.exception import RPCError
 from controller.generator import pulse, wire
 from controller.generator.crowd import Crowd
 from controller.generator.dispatcher import Dispatcher
+from controller.generator.heart import Heart
 from controller.generator.http_request import SpecError
 from controller.generator.lease import Gate
 from controller.generator.ledger import Ledger, RawArrivals, RawCell
@@ -97,6 +98,7 @@ class Worker:
         self._work = work
         self._crowd = crowd
         self._loads = Loads(work, crowd)
+        self._heart = Heart(name, work.gate, self._send)
         self._pulse = pulse.begin(in_force(limits))
         self._sequence = 0
         self._unsent: tuple[list[RawCell], list[RawCell], list[RawArrivals]] = ([], [], [])
@@ -108,6 +110,7 @@ class Worker:
 
     def run(self) -> int:
         """Work until told to quit or left alone; the exit code."""
+        gevent.spawn(self._heart.run)
         gevent.spawn(self._report_every_second)
         gevent.spawn(self._watch)
         return int(self._ended.get())
@@ -116,9 +119,10 @@ class Worker:
         """Attribution and users change in one go: the loop runs nothing else until both are done."""
         share = wire.unpacked_share(msg.data)
         if self._far:
-            share = replace(share, at=time.time() - share.age)
+            share = replace(share, at=time.time() - share.age, divided=time.time() if share.divided else 0.0)
         self._work.ledger.switch(share.slot, measured=share.measured)
         self._crowd.obey(share)
+        self._heart.hears(share.answer)
         self._send(wire.SWITCHED, asdict(wire.Switched(self.name, share.number, time.time())))
 
     def _on_lease(self, msg: Any, **_: Any) -> None:

@@ -121,3 +121,28 @@ def test_slots_and_rate_are_shared_out_wholly() -> None:
     shares = [Arrivals(10, 20, 5, max_in_flight=8).share(part, 3) for part in range(3)]
     assert [share.max_in_flight for share in shares] == [3, 3, 2]
     assert sum(share.end for share in shares) == pytest.approx(20)
+
+
+def test_workers_that_are_divided_anew_take_their_places_in_one_even_process_again() -> None:
+    whole = Arrivals(100, 100, 10)
+    clocks = [ArrivalClock() for _ in range(3)]
+    for part, clock in enumerate(clocks):
+        clock.change(0.0, whole.share(part, 3), 0.0, part, 3)
+    for clock in clocks:
+        dues(clock, 2.0)
+    for part, clock in enumerate(clocks[:2]):
+        clock.change(2.0, whole.share(part, 2), 0.0, part, 2, anew=True)
+    due = sorted(dues(clocks[0], 4.0) + dues(clocks[1], 4.0))
+    assert len(due) == 200
+    gaps = [later - earlier for earlier, later in pairwise(due)]
+    assert max(gaps) == pytest.approx(0.01, abs=1e-9)
+    assert min(gaps) == pytest.approx(0.01, abs=1e-9)
+
+
+def test_what_was_sent_before_the_division_was_heard_of_is_not_sent_again() -> None:
+    clock = ArrivalClock()
+    clock.change(0.0, Arrivals(100, 100, 10), 0.0, 0, 1)
+    sent = dues(clock, 1.05)
+    clock.change(1.0, Arrivals(100, 100, 10).share(0, 2), 0.0, 0, 2, anew=True)
+    assert clock.due > max(sent)
+    assert clock.due == pytest.approx(1.065)  # its places after 1.0 are 1.005, 1.025, 1.045 and so on

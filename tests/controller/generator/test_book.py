@@ -59,11 +59,11 @@ def test_a_report_that_never_came_is_counted_and_told() -> None:
 def test_silence_is_told_once_and_its_end_too() -> None:
     book = a_book("worker-0", "worker-1")
     book.report(a_report("worker-0", 1), 3.0)
-    assert book.silences(2.5) == []
-    assert [member.name for member in book.silences(2.6)] == ["worker-1"]
+    assert book.silences(1.7) == []
+    assert [member.name for member in book.silences(1.8)] == ["worker-1"]
     assert book.silences(4.0) == []
     assert book.interval(0.0, 1.0, now=4.0).workers[1].saturation == {}  # old readings are no readings
-    assert book.report(a_report("worker-1", 1), 6.0) == ["worker-1 reports again after 6.0 s of silence"]
+    assert book.report(a_report("worker-1", 1), 6.0) == ["worker-1 answers again after 6.0 s of silence"]
     assert [member.name for member in book.silences(9.5)] == ["worker-0", "worker-1"]
 
 
@@ -160,3 +160,26 @@ def test_an_order_is_acknowledged_with_the_time_of_the_last_worker() -> None:
 def test_members_are_in_the_order_of_their_numbers(count: int) -> None:
     names = [f"worker-{number}" for number in range(count)]
     assert list(a_book(*reversed(names)).members) == names
+
+
+def test_a_word_is_a_sign_of_life_but_not_for_long_without_a_report() -> None:
+    book = a_book("worker-0")
+    member = book.members["worker-0"]
+    for quarter in range(1, 9):
+        assert book.hears(member, quarter / 4) is None
+        assert book.silences(quarter / 4 + 0.2) == []
+    assert member.connected(2.5)
+    assert book.hears(member, 3.1) is None
+    assert [one.name for one in book.silences(3.2)] == ["worker-0"]  # it speaks, and does not report
+    assert book.hears(member, 3.3) is None
+    assert not book.interval(0.0, 1.0, now=3.3).workers[0].present
+    assert book.report(a_report("worker-0", 1), 3.5) == ["worker-0 answers again after 0.2 s of silence"]
+    assert book.interval(0.0, 1.0, now=3.6).workers[0].present
+
+
+def test_who_is_silent_for_very_long_is_not_expected_any_more() -> None:
+    book = a_book("worker-0", "worker-1")
+    book.report(a_report("worker-0", 1), 10.0)
+    book.silences(10.0)
+    assert book.lost(9.9) == []
+    assert [member.name for member in book.lost(10.1)] == ["worker-1"]

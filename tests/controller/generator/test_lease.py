@@ -59,3 +59,22 @@ def test_the_last_moments_of_a_lease_are_not_used(age: float, open_now: bool) ->
     gate = Gate()
     gate.grant(time.time() - age)
     assert gate.is_open() is open_now
+
+
+def test_a_process_that_slept_does_not_send_until_it_knows_what_to_do() -> None:
+    gate = Gate()
+    gate.grant(time.time())
+    now = time.monotonic()
+    assert gate.beat(now - 2.0)  # its heart stood still from then on
+    assert gate.slept()
+    assert not gate.is_open()
+    assert not gate.beat(now)
+    gate.grant(time.time())  # a lease alone is not enough: it may have waited in the queue
+    assert not gate.beat(time.monotonic())
+    assert not gate.is_open()
+    gate.wake(time.monotonic())
+    assert gate.is_open()
+    assert not gate.slept()
+    gate.shut()
+    gate.wake(time.monotonic())
+    assert not gate.is_open()

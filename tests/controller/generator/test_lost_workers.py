@@ -30,7 +30,10 @@ def test_a_killed_worker_is_a_fault_and_the_last_one_a_fatal_one(tmp_path: Path)
         assert not fault.fatal
         assert "killed by SIGKILL" in fault.what
         assert "in flight" in fault.what
-        assert "its share of the load may be missing from" in fault.what
+        assert "its share of the load (4 users divided by 2) may be missing from" in fault.what
+        assert fault.short is not None
+        assert (fault.short.worker, fault.short.share) == ("worker-0", 0.5)
+        assert struck - 1.0 < fault.short.since <= fault.short.until < struck + 3.0
         interval = drive.wait(Interval, 3.0, lambda interval: interval.start > struck + 1.0)  # without a new order
         *workers, master = interval.workers
         assert sorted(worker.users for worker in workers) == [0, 4]
@@ -62,14 +65,14 @@ def test_a_frozen_worker_is_told_and_comes_back_with_everything_it_counted(tmp_p
         os.kill(victim, signal.SIGSTOP)
         silent = drive.wait(Fault, 5.0)
         assert not silent.fatal
-        assert "has not reported for 2." in silent.what
+        assert "has not answered for " in silent.what
         assert "divided among the others" in silent.what
         told = time.time()
         interval = drive.wait(Interval, 4.0, lambda one: one.start > told)
         assert interval.users == 4  # the other one has taken over, without a new order
         drive.order(6, slot=1)  # not held up by the frozen one
         os.kill(victim, signal.SIGCONT)
-        drive.wait(Fault, 3.0, lambda fault: "reports again after" in fault.what)
+        drive.wait(Fault, 3.0, lambda fault: "answers again after" in fault.what)
         drive.run(1.5)
         assert drive.intervals()[-1].users == 6
         drained = drive.drain()
