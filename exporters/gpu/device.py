@@ -22,6 +22,9 @@ MOST_MEMORIES = 1024
 MOST_INSTANCES = 32
 """Of one device; today's have seven."""
 
+_SENSELESS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What pynvml and we raise over an answer that makes no sense, such as a name that is no text."""
+
 Failures = Counter[tuple[str, str, str]]
 """Failed readings by (uuid, field, reason)."""
 
@@ -73,6 +76,9 @@ class DeviceReader:
             uuid = text(pynvml.nvmlDeviceGetUUID(handle))
         except pynvml.NVMLError as error:
             self._failures["", "identity", code(error)] += 1
+            return ()
+        except _SENSELESS:
+            self._failures["", "identity", "malformed"] += 1
             return ()
         try:
             device = self._device(handle, self._memory(handle, uuid, str(self._index)), _BEATS, None)
@@ -139,6 +145,9 @@ class DeviceReader:
             if error.value in GONE and error.value != pynvml.NVML_ERROR_GPU_NOT_FOUND:
                 raise
             return None  # places without an instance answer `not found`
+        except _SENSELESS:
+            self._failures[parent.identity.uuid, "instance", "malformed"] += 1
+            return None
 
     def _may(self, name: str, device: Device) -> bool:
         return self._clock() >= self._memories[device.identity.uuid].unsupported_until.get(name, 0.0)
@@ -171,6 +180,9 @@ class DeviceReader:
             memory.unsupported_until[each.name] = now + REPROBE_SECONDS
             if each in MEMORY_APIS:
                 memory.unified = isinstance(error, NoMemoryError) or error.value == pynvml.NVML_ERROR_NOT_SUPPORTED
+        except _SENSELESS:
+            self._failures[memory.identity.uuid, each.name, "malformed"] += 1
+            return False
         return True
 
 
@@ -178,14 +190,14 @@ def _bus_id(handle: Handle) -> str:
     """A text that only describes: empty where it cannot be had."""
     try:
         return text(pynvml.nvmlDeviceGetPciInfo(handle).busId)
-    except pynvml.NVMLError:
+    except (pynvml.NVMLError, *_SENSELESS):
         return ""
 
 
 def _name(handle: Handle) -> str:
     try:
         return text(pynvml.nvmlDeviceGetName(handle))
-    except pynvml.NVMLError:
+    except (pynvml.NVMLError, *_SENSELESS):
         return ""
 
 

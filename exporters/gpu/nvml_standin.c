@@ -372,6 +372,14 @@ int nvmlDeviceGetGraphicsRunningProcesses_v3(device d, unsigned *count, struct p
     return processes(d, "graphics_processes", count, found);
 }
 
+/* What a driver before 510 has; the same structure. */
+int nvmlDeviceGetComputeRunningProcesses_v2(device d, unsigned *count, struct process *found) {
+    return processes(d, "processes_v2", count, found);
+}
+int nvmlDeviceGetGraphicsRunningProcesses_v2(device d, unsigned *count, struct process *found) {
+    return processes(d, "graphics_processes_v2", count, found);
+}
+
 int nvmlDeviceGetMigMode(device d, unsigned *current, unsigned *pending) {
     int result = number32(d, "mig", current);
     *pending = *current;

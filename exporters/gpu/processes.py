@@ -27,11 +27,19 @@ _HOST_NUMBERING = "pid:[4026531836]"
 
 
 def _processes(handle: Handle) -> Iterable[Measured]:
-    found = {process.pid: process.usedGpuMemory for process in pynvml.nvmlDeviceGetComputeRunningProcesses(handle)}
+    found = dict(_running("Compute", handle))
     with suppress(pynvml.NVMLError_NotSupported):  # devices for computing only
-        graphics = pynvml.nvmlDeviceGetGraphicsRunningProcesses(handle)
-        found |= {process.pid: process.usedGpuMemory for process in graphics}
+        found |= dict(_running("Graphics", handle))
     return tuple(measured([(name_of(pid), memory) for pid, memory in found.items()]))
+
+
+def _running(kind: str, handle: Handle) -> Iterable[tuple[int, int | None]]:
+    """Numbers and memory by the newest function that the driver's library has: drivers before 510 have the second."""
+    try:
+        processes = getattr(pynvml, f"nvmlDeviceGet{kind}RunningProcesses_v3")(handle)
+    except pynvml.NVMLError_FunctionNotFound:
+        processes = getattr(pynvml, f"nvmlDeviceGet{kind}RunningProcesses_v2")(handle)
+    return [(process.pid, process.usedGpuMemory) for process in processes]
 
 
 def measured(found: Iterable[tuple[str, int | None]]) -> Iterable[Measured]:
@@ -53,7 +61,7 @@ def name_of(pid: int) -> str:
     """The program's short name; `unknown` where nobody tells it for sure."""
     try:
         told = pynvml.nvmlSystemGetProcessName(pid)
-    except pynvml.NVMLError:
+    except (pynvml.NVMLError, UnicodeDecodeError):
         told = b""
     text = told.decode("utf-8", "replace") if isinstance(told, bytes) else told
     if text:

@@ -33,7 +33,12 @@ _BACKOFF = Backoff(first=5.0, longest=300.0)
 class GpuReader:
     """The library's life and what is remembered between readings. Used by one thread."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, patience: float = PATIENCE_SECONDS) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        patience: float = PATIENCE_SECONDS,
+        xids: XidWatcher | None = None,
+    ) -> None:
         """`clock` tells seconds for back-off and re-probing; `patience` is of real time."""
         self._clock = clock
         self._up, self._down = False, ""
@@ -43,7 +48,7 @@ class GpuReader:
         self._watched: frozenset[str] = frozenset()
         self._memories: dict[str, Memory] = {}
         self._failures: Failures = Counter()
-        self._xids = XidWatcher()
+        self._xids = xids or XidWatcher()
         self._crew = Crew(patience, lambda index: DeviceReader(index, clock, self._memories, self._failures))
 
     def read(self) -> GpuReading:
@@ -133,7 +138,7 @@ def _text(ask: Callable[[], str | bytes]) -> str:
     """A text that only describes: empty where it cannot be had."""
     try:
         return text(ask())
-    except pynvml.NVMLError:
+    except (pynvml.NVMLError, UnicodeDecodeError):
         return ""
 
 

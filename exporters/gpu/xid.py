@@ -17,7 +17,9 @@ from exporters.gpu.reading import Xids
 
 logger = logging.getLogger(__name__)
 
-_WAIT_MS = 1000
+WAIT_SECONDS = 1.0
+"""For an event, in a call that cannot be ended from outside: so long the end of the thread may take."""
+
 _MOST_SERIES = 256
 _OTHER = "other"
 
@@ -25,9 +27,9 @@ _OTHER = "other"
 class XidWatcher:
     """Counters since the exporter's start, over every opening and closing of the library."""
 
-    def __init__(self, wall_clock: Callable[[], float] = time.time) -> None:
-        """`wall_clock` stamps events, in Unix time."""
-        self._wall_clock = wall_clock
+    def __init__(self, wait: float = WAIT_SECONDS, wall_clock: Callable[[], float] = time.time) -> None:
+        """`wait` for events at a time, in seconds; `wall_clock` stamps them, in Unix time."""
+        self._wait_seconds, self._wall_clock = wait, wall_clock
         self._counts: Counter[tuple[str, str]] = Counter()
         self._newest: dict[tuple[str, str], float] = {}
         self._supported: dict[str, bool] = {}
@@ -52,7 +54,7 @@ class XidWatcher:
         """End the thread; False when its call does not return."""
         self._stop.set()
         if self._thread is not None:
-            self._thread.join(1.5 * _WAIT_MS / 1e3)
+            self._thread.join(self._wait_seconds + 0.5)
         return self._thread is None or not self._thread.is_alive()
 
     def _watch(self, count: int, stop: threading.Event, before: threading.Thread | None) -> None:
@@ -98,7 +100,7 @@ class XidWatcher:
 
     def _wait(self, events: Handle, devices: dict[int | None, str]) -> None:
         try:
-            event = pynvml.nvmlEventSetWait_v2(events, _WAIT_MS)
+            event = pynvml.nvmlEventSetWait_v2(events, int(self._wait_seconds * 1e3))
         except pynvml.NVMLError as error:
             if error.value == pynvml.NVML_ERROR_TIMEOUT:
                 return

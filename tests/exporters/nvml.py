@@ -49,7 +49,7 @@ class Standin:
         for part in parts:
             lines |= part
         new = self.folder / "script.new"
-        new.write_text("".join(f"{key} {what}\n" for key, what in lines.items()), encoding="ascii")
+        new.write_text("".join(f"{key} {what}\n" for key, what in lines.items()), encoding="latin-1")
         new.replace(self.folder / "script")
 
     def run(self, program: str) -> str:

@@ -88,6 +88,30 @@ def test_processes_are_named_by_the_library_and_summed_by_name(standin: Standin)
     assert len(others) == 1
 
 
+def test_an_old_driver_tells_its_processes_by_the_older_function(standin: Standin) -> None:
+    system = a_system(1) | {"system.process_77": "value /usr/bin/model_server"}
+    old = {"processes": "error 13", "graphics_processes": "error 13"}
+    standin.script(system, a_device(0, A, **old, processes_v2="value 77:1000"))
+    with an_exporter(*FAST, environment=standin.environment) as exporter:
+        series = exporter.series()
+    assert series["gpu_process_memory_bytes", (("process", "model_server"), ("uuid", A))] == 1000
+    assert series["gpu_device_up", (("uuid", A),)] == 1
+
+
+def test_an_answer_that_is_no_text_costs_its_own_field_only(standin: Standin) -> None:
+    neither = "value \xff\xfe"
+    odd = {"processes": "value 77:1000", "name": neither, "bus_id": neither}
+    standin.script(a_system(driver=neither) | {"system.process_77": neither}, a_device(0, A, **odd), a_device(1, B))
+    with an_exporter(*FAST, environment=standin.environment) as exporter:
+        series = exporter.series()
+        assert series["gpu_power_draw_watts", (("uuid", A),)] == 312.5
+        assert series["exporter_source_success", (("collector", "gpu"), ("source", "nvml"))] == 1
+        standin.script(a_system(), a_device(0, "\xff\xfe"), a_device(1, B))
+        series = exporter.until(lambda s: ("gpu_power_draw_watts", (("uuid", A),)) not in s)
+    assert series["gpu_power_draw_watts", (("uuid", B),)] == 312.5
+    assert series["gpu_field_failures_total", (("field", "identity"), ("reason", "malformed"), ("uuid", ""))] >= 1
+
+
 def test_names_of_processes_are_bounded_and_memory_that_is_not_told_is_absent() -> None:
     found: list[tuple[str, int | None]] = [(f"p{n:02}", 100 - n) for n in range(40)]
     found.append(("p00", None))

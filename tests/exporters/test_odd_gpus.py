@@ -14,6 +14,7 @@ from exporters import page, text
 from exporters.gpu import demo
 from exporters.gpu.reader import GpuReader
 from exporters.gpu.reading import families
+from exporters.gpu.xid import XidWatcher
 from exporters.sampler import Sampled, State
 from exporters.source import Collector, Source
 from tests.exporters.nvml import A, B, a_device, a_system
@@ -46,7 +47,7 @@ class Machine:
         self._script.write_text("")
         demo.load(self._script)
         self._now = 0.0
-        self._reader = GpuReader(lambda: self._now, patience=10.0)
+        self._reader = GpuReader(lambda: self._now, patience=10.0, xids=XidWatcher(wait=0.002))
         self.collector = Collector("gpu", (Source("nvml", lambda _: self._reader.read(), families),))
 
     def does(self, lines: dict[str, str]) -> None:
