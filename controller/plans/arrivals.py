@@ -46,9 +46,11 @@ class Arrivals:
 
     def moment(self, since: float, number: float) -> float:
         """When `number` more arrivals are expected after `since`: seconds after the start, infinite if never."""
+        if self.start == self.end:  # no ramp: asked for each arrival, so in the fewest steps
+            return since + number / self.end if self.end > 0 else math.inf
         ramp_end = max(self.lasts, since)
         before = self.expected(since, ramp_end)
-        if number > before or self.start == self.end:
+        if number > before:
             left = number - before
             return ramp_end + left / self.end if self.end > 0 else math.inf
         slope = (self.end - self.start) / self.lasts

@@ -87,13 +87,14 @@ def our_generator(url: str, core: int, log: Path, master_core: int | None = None
     workload = Workload(payloads, timeout=timedelta(seconds=3))
     spec = GeneratorSpec("bench", "bench", Target("tfserving", url, model="my_model"), workload, 1)
     with Drive(spec, log) as drive:
-        _pin(drive.hello.pid, core if master_core is None else master_core)
+        pin(drive.hello.pid, core if master_core is None else master_core)
         for pid in drive.pids():
-            _pin(pid, core)
+            pin(pid, core)
         yield drive
 
 
-def _pin(pid: int, core: int) -> None:
+def pin(pid: int, core: int) -> None:
+    """Let all threads of a process run on one core."""
     for thread in Path(f"/proc/{pid}/task").iterdir():
         os.sched_setaffinity(int(thread.name), {core})
 

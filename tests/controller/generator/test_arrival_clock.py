@@ -6,7 +6,7 @@ import math
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controller.generator.arrival_clock import ArrivalClock
@@ -49,6 +49,7 @@ def test_a_schedule_is_absolute_and_does_not_drift() -> None:
     assert found[-1] == pytest.approx(600 - 0.0005, abs=1e-9)
 
 
+@settings(deadline=None)
 @given(st.floats(0, 2000), st.floats(0, 2000), st.integers(1, 5))
 def test_a_ramp_has_as_many_arrivals_as_its_area_and_each_is_where_the_area_says(
     a: float, b: float, parts: int
@@ -75,6 +76,7 @@ def test_a_poisson_process_is_one_also_as_a_union_and_repeats_with_its_seed() ->
     assert beyond == pytest.approx(0.5, abs=0.02)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(0.001, 2.0), RATES), min_size=1, max_size=8))
 def test_where_orders_meet_no_arrival_is_lost_or_doubled(orders: list[tuple[float, float]]) -> None:
     clock, at, expected, found = ArrivalClock(), 50.0, 0.0, list[float]()
