@@ -33,8 +33,9 @@ from controller.running.happenings import (
 )
 from controller.running.scrape_watch import JOB, ScrapeWatch
 
-UNJOURNALED = Renew | LookForScrape | LookForWithdrawal
-"""Actions once a second that say nothing new."""
+UNJOURNALED = Renew | LookForScrape | LookForWithdrawal | MarkTrouble
+"""Actions once a second that say nothing new, and marks, which the outbox keeps: each line of the journal costs an
+fsync, and marks come just when the machine is busy."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from controller.figures.seconds import Second
 MOST_MARKS = 20
 """Regions of one run at most: a generator that flaps for hours must not flood Grafana. The record has them all."""
 
-FORWARD_SECONDS = 10.0
+FORWARD_SECONDS = 15.0
 """How often the end of a region that still lasts is moved."""
 
 JOINED = "joined"

@@ -11,14 +11,18 @@ from controller.figures.wording import digits, latency, span
 from exporters.loadgen_limits import LIMITS
 
 MOST_TOLD = 3
-"""Disturbances of one signal that a sentence names; the rest is counted."""
+"""Workers of one signal that a sentence names; the rest is counted."""
 
 
 def told(found: Sequence[Disturbance]) -> str:
-    """`cpu of worker-1 from 14:02:10 to 14:02:18 UTC (8.0 s, 13 %, at most 1.3 times its limit)`, and further ones."""
-    shown = [_one(one) for one in sorted(found, key=lambda one: -one.seconds)[:MOST_TOLD]]
-    more = f", and {len(found) - MOST_TOLD} more" if len(found) > MOST_TOLD else ""
-    return ", ".join(shown) + more
+    """`cpu of worker-1 from 14:02:10 to 14:02:18 UTC (8.0 s, 13 % of the window, at most 1.3 times its limit of 95 %)`;
+    several of one worker in one, and the worst workers first."""
+    groups: dict[tuple[str, str], list[Disturbance]] = {}
+    for one in found:
+        groups.setdefault((one.signal, one.worker), []).append(one)
+    order = sorted(groups.values(), key=lambda group: -sum(one.seconds for one in group))
+    more = f", and {len(order) - MOST_TOLD} more" if len(order) > MOST_TOLD else ""
+    return ", ".join(_group(group) for group in order[:MOST_TOLD]) + more
 
 
 def remarks(window: Window) -> tuple[str, ...]:
@@ -50,11 +54,16 @@ def limit_text(signal: str, limit: float) -> str:
     return latency(limit) if known is not None and known.unit == "seconds" else f"{digits(limit * 100)} %"
 
 
-def _one(one: Disturbance) -> str:
-    limit = "" if one.limit is None else f" of {limit_text(one.signal, one.limit)}"
-    worst = f"at most {digits(one.worst)} times its limit{limit}"
-    how = f"{span(one.seconds)}, {one.share * 100:.0f} % of the window, {worst}"
-    return f"{one.signal} of {one.worker} from {between(one.start, one.end)} ({how})"
+def _group(group: Sequence[Disturbance]) -> str:
+    """All disturbances by one signal of one worker."""
+    first = group[0]
+    start, end = min(one.start for one in group), max(one.end for one in group)
+    seconds, share = sum(one.seconds for one in group), sum(one.share for one in group)
+    limit = "" if first.limit is None else f" of {limit_text(first.signal, first.limit)}"
+    worst = f"at most {digits(max(one.worst for one in group))} times its limit{limit}"
+    times = f", {len(group)} times" if len(group) > 1 else ""
+    how = f"{span(seconds)}, {share * 100:.0f} % of the window, {worst}"
+    return f"{first.signal} of {first.worker}{times} from {between(start, end)} ({how})"
 
 
 def _inside_cut(window: Window, one: Disturbance) -> bool:

@@ -22,7 +22,6 @@ def disturbances(run: Run) -> Markup:
     found = [(window, one) for window in run.windows for one in window.disturbances]
     if not found:
         return element("p", text("The generator was at none of its limits in any measured window."))
-    remarks = [element("li", text(remark)) for window in run.windows for remark in window.remarks]
     rows = (
         (
             text(window.name),
@@ -37,7 +36,13 @@ def disturbances(run: Run) -> Markup:
         for window, one in found
     )
     heads = ("window", "signal", "worker", "UTC", "lasted", "of the window", "at most, of its limit", "")
-    return together(element("ul", *remarks) if remarks else Markup(""), table(heads, rows))
+    return together(remarks(run), table(heads, rows))
+
+
+def remarks(run: Run) -> Markup:
+    """What a reader of windows that can be believed must know: what was cut out, and short disturbances."""
+    found = [element("li", text(remark)) for window in run.windows for remark in window.remarks]
+    return element("ul", *found, cls="remarks") if found else Markup("")
 
 
 def _limit(one: Disturbance) -> str:

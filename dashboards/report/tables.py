@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dashboards.report import wording
+from dashboards.report import limits, wording
 from dashboards.report.markup import Markup, element, facts, table, text, together
 from dashboards.report.record import Figure, Run, Window, rate
 
@@ -22,7 +22,7 @@ def verdict(run: Run) -> Markup:
         for reason in run.verdict.reasons
     )
     why = element("ul", *reasons, cls="reasons") if run.verdict.reasons else Markup("")
-    return element("section", head, why, about(run), id="verdict", cls=f"ruling-{ruling}")
+    return element("section", head, why, limits.remarks(run), about(run), id="verdict", cls=f"ruling-{ruling}")
 
 
 def badge(ruling: str) -> Markup:
