@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dashboards.board import Board, Row
 from dashboards.panels import client, load, loadgen, machine, overview, run, server
+from dashboards.panels.shapes import beside
 from dashboards.variables import GENERATOR, HOST, MODEL, PLAN, RUN, SERVER
 
 BOARD = Board(
@@ -40,8 +41,12 @@ BOARD = Board(
                 server.QUANTILES,
             ),
         ),
-        Row(103, "Inside the server, and failures", (server.TIMES, server.BATCHES, client.FAILURES)),
-        Row(104, "Generator and machine", (loadgen.SATURATION, machine.HOST, machine.GPU)),
+        Row(
+            103,
+            "Inside the server, and failures",
+            (beside(server.TIMES, 8), beside(server.BATCHES, 8), client.FAILURES),
+        ),
+        Row(104, "Generator and machine", (loadgen.SATURATION, beside(machine.HOST, 7), beside(machine.GPU, 7))),
         Row(105, "Shares, and runs", (overview.REQUEST_SHARES, overview.RUNS)),
     ),
     variables=(PLAN, RUN, GENERATOR, SERVER, MODEL, HOST),

@@ -83,14 +83,6 @@ def rate(counter: Expr) -> Expr:
     return Expr(f"rate({counter}[{WINDOW}])")
 
 
-def rate_from_first(counter: Expr) -> Expr:
-    """Like `rate`, but a series that appeared within the window counts from zero.
-
-    Servers create a series at its first event, and `rate` sees none of the events before the second scrape.
-    """
-    return Expr(f"({counter} unless {counter} offset {WINDOW}) * 1000 / {WINDOW}_ms or {rate(counter)}")
-
-
 def sum_by(expr: Expr, *labels: str) -> Expr:
     """Sum over everything but the labels."""
     return _aggregate("sum", expr, labels)

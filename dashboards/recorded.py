@@ -81,6 +81,12 @@ REQUEST_BUCKETS = Metric(
     "Successful requests a second that took no longer than the bound, which is in microseconds.",
     ("job", "instance", "model_name", "le"),
 )
+REQUEST_STATUSES = Metric(
+    "instance_model_status:tfserving_requests:rate30s",
+    "gauge",
+    "Requests a second by status; a status's first requests count whole, those of a target that is new do not.",
+    ("job", "instance", "model_name", "status"),
+)
 RUNTIME_QUANTILE = Metric(
     "instance_model_quantile:tfserving_runtime_latency_seconds:histogram_quantile30s",
     "gauge",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from controller import names as loadtest
-from dashboards import palette, recorded, tfserving
+from dashboards import palette, recorded
 from dashboards.panel import Kind, Panel, Query, Style, Unit
 from dashboards.promql import (
     by_bucket,
@@ -13,7 +13,6 @@ from dashboards.promql import (
     max_by,
     quantile,
     rate,
-    rate_from_first,
     series,
     sum_by,
     unequal,
@@ -96,7 +95,7 @@ FAILURES = Panel(
         ),
         Query(
             "B",
-            sum_by(rate_from_first(series(tfserving.REQUESTS, unequal("status", "OK"), OF_MODEL, OF_SERVER)), "status"),
+            sum_by(series(recorded.REQUEST_STATUSES, unequal("status", "OK"), OF_MODEL, OF_SERVER), "status"),
             "TF Serving: {{status}}",
             "TF Serving has no series for a status that it never answered.",
             Style(dashed=True),

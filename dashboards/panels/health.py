@@ -90,11 +90,11 @@ OWN_ERRORS = now(
 SIGNALS = lines(
     46,
     "health-signals",
-    "Every signal of every worker, as a share of its limit",
-    "Which worker nears which limit? 100 % is at it.",
-    "one line at 100 %: one worker too few, or one on a busy core. All lines: the machine is too small for this load.",
+    "Every signal, its worst worker, as a share of its limit",
+    "Which limit does which signal near, and since when? 100 % is at it. Each worker has its line in the rows below.",
+    "a line at 100 %: the name in the legend is the signal; the table says which worker, and what to do.",
     Unit.SHARE,
-    Query("A", max_by(series(loadgen.SATURATION, *OF), "signal", "worker"), "{{signal}}, {{worker}}"),
+    Query("A", max_by(series(loadgen.SATURATION, *OF), "signal"), "{{signal}}"),
     thresholds=(Threshold(None, palette.GOOD), Threshold(1, palette.BAD)),
     height=9,
 )

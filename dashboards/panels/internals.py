@@ -12,7 +12,6 @@ from dashboards.promql import (
     max_by,
     mean_quotient,
     rate,
-    rate_from_first,
     scale,
     series,
     sum_by,
@@ -166,9 +165,7 @@ STATUSES = lines(
     "What does the server answer, by its own account? A status's first requests count whole.",
     "rejections (UNAVAILABLE, RESOURCE_EXHAUSTED): the queue is full. NOT_FOUND: a version is being switched.",
     Unit.PER_SECOND,
-    Query(
-        "A", sum_by(rate_from_first(series(tfserving.REQUESTS, OF_MODEL, OF_SERVER)), "status"), "{{status}}", NO_SERVER
-    ),
+    Query("A", sum_by(series(recorded.REQUEST_STATUSES, OF_MODEL, OF_SERVER), "status"), "{{status}}", NO_SERVER),
     width=HALF,
 )
 PADDING = lines(

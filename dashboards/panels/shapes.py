@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dashboards import palette
 from dashboards.panel import Kind, Panel, Query, State, Style, Threshold, Unit
 from dashboards.promql import Expr
@@ -89,6 +91,11 @@ def lines(
         no_value=no_value,
         minimum=minimum,
     )
+
+
+def beside(panel: Panel, height: int) -> Panel:
+    """The panel as one of two that stand beside each other."""
+    return replace(panel, width=HALF, height=height)
 
 
 def coloured(ref: str, expr: Expr, legend: str, colour: str, absent: str | None = None) -> Query:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from controller import names as loadtest
 from controller.generator.latency import COARSE_BOUNDS_US
 from controller.plans.plan import Phase
-from dashboards import tfserving
+from dashboards import prometheus, tfserving
 from exporters.names import gpu, host, loadgen
 
 SCRAPE = 5
@@ -163,6 +163,7 @@ class Totals:
             yield loadgen.SATURATION.name, {**GENERATOR, "worker": "w1", "signal": signal}, value
 
     def _server(self, offset: int) -> Iterator[tuple[str, Labels, float]]:
+        yield prometheus.UP.name, SERVER, 1
         model = {**SERVER, "model_name": "scorer"}
         yield tfserving.REQUESTS.name, {**model, "status": "OK"}, self.ok + (60 + offset) / 5
         if self.refused:
