@@ -4,6 +4,19 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+ENCODING = "utf-8-sig"
+"""UTF-8, also with the mark that spreadsheets put in front of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """What is wrong with a line, and what to do."""
+
+    line: int
+    what: str
+    remedy: str
 
 
 def csv_rows(lines: Iterable[str]) -> Iterator[list[float]]:
@@ -11,31 +24,40 @@ def csv_rows(lines: Iterable[str]) -> Iterator[list[float]]:
 
     Raises `ValueError(message, remedy)` that names the line.
     """
+    for _, row in looked_at(lines):
+        if isinstance(row, BadRow):
+            raise ValueError(f"has on line {row.line} {row.what}", row.remedy)  # noqa: TRY004 - a wrong file
+        yield row
+
+
+def looked_at(lines: Iterable[str]) -> Iterator[tuple[int, list[float] | BadRow]]:
+    """The same with the number of each line, and what is wrong with a line instead of its numbers."""
     reader = csv.reader(lines)
     width = 0
-    for cells in _cells(reader):
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield reader.line_num, BadRow(reader.line_num, f"no CSV ({error})", "write one instance of numbers a line")
+            return
         if not any(cell.strip() for cell in cells):
             continue
         if not width and not any(_is_number(cell) for cell in cells):
             width = len(cells)  # the header
             continue
         width = width or len(cells)
-        if len(cells) != width:
-            found = f"has {len(cells)} columns on line {reader.line_num}, and {width} before"
-            raise ValueError(found, "give every line the same columns")
-        try:
-            yield [float(cell) for cell in cells]
-        except ValueError:
-            wrong = next(cell for cell in cells if not _is_number(cell))
-            found = f"has {wrong[:40]!r} on line {reader.line_num}, which is no number"
-            raise ValueError(found, "keep to numbers, or use a jsonl file") from None
+        yield reader.line_num, _row(reader.line_num, cells, width)
 
 
-def _cells(reader: Iterator[list[str]]) -> Iterator[list[str]]:
-    try:
-        yield from reader
-    except csv.Error as error:
-        raise ValueError(f"is not CSV ({error})", "write one instance of numbers a line") from error
+def _row(line: int, cells: list[str], width: int) -> list[float] | BadRow:
+    if len(cells) != width:
+        return BadRow(line, f"{len(cells)} columns, and {width} before", "give every line the same columns")
+    wrong = next((cell for cell in cells if not _is_number(cell)), None)
+    if wrong is not None:
+        return BadRow(line, f"{wrong[:40]!r}, which is no number", "keep to numbers, or use a jsonl file")
+    return [float(cell) for cell in cells]
 
 
 def _is_number(cell: str) -> bool:
@@ -43,4 +65,4 @@ def _is_number(cell: str) -> bool:
         float(cell)
     except ValueError:
         return False
-    return True
+    return "_" not in cell and cell.isascii()  # what Python reads and nobody else does

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from controller.plans.payload_contents import Wanted, problems_in
+from controller.plans.payload_keys import FILES
+from controller.plans.readers import WRONG
 from controller.plans.tables import Fields
 
 _HTTP_ONLY = ("method", "path")
@@ -24,8 +27,28 @@ def workload_fits_target(target: Fields, workload: Fields) -> None:
         workload.refuse("protocol", "rest has no address", "write protocol: grpc, or add target.rest")
     elif "connections" in workload.lines:
         workload.refuse("connections", "has a meaning for protocol grpc only", "remove it: each user has its own")
+    if source is not None and source.built is not WRONG:
+        _good_throughout(target, workload, source)
     if workload.get("client") == "fast" and (target.get("rest") or "").startswith("unix:"):
         workload.refuse("client", "fast cannot speak over a Unix socket", "write lean")
+
+
+def _good_throughout(target: Fields, workload: Fields, pool: Fields) -> None:
+    """Note every line of a payload file that could not be sent; what was noted already is not said twice."""
+    served = target.get("kind") == "tfserving"
+    nan = served and workload.get("allow_nan", False) and workload.get("protocol") != "grpc"
+    wanted = Wanted(served, pool.get("rows", 1), nan)
+    for name in FILES:
+        written = pool.get(name)
+        if written is None or any(one.key == f"{pool.key}.{name}" for one in pool.findings.problems):
+            continue
+        try:
+            found = problems_in(name, pool.findings.folder / written, wanted)
+        except OSError as error:
+            pool.refuse(name, f"{written} cannot be read ({error.strerror})", "check its permissions")
+            continue
+        for one in found:
+            pool.refuse(name, f"{written}, {one.where}: {one.what}", one.remedy)
 
 
 def _fits_http(workload: Fields, pool: Fields | None) -> None:

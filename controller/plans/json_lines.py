@@ -41,6 +41,8 @@ def json_value(line: bytes) -> Any:
         return json.loads(line.removeprefix(_BOM).decode())
     except UnicodeDecodeError as error:
         return BadLine(f"not UTF-8 text (byte {error.start + 1})", "save the file as UTF-8")
+    except json.JSONDecodeError as error:
+        return BadLine(f"not a JSON value: {error.msg} (column {error.pos + 1})", "write one JSON value a line")
     except (ValueError, RecursionError) as error:
         return BadLine(f"not a JSON value: {error}", "write one JSON value a line")
 

@@ -6,9 +6,8 @@ Nothing here holds a whole large file in memory: arrays are mapped, of lines onl
 from __future__ import annotations
 
 import base64
-import json
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -16,8 +15,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from controller.plans.csv_rows import csv_rows
+from controller.plans.csv_rows import ENCODING, csv_rows
+from controller.plans.json_lines import BadLine, json_value, raw_lines
 from controller.plans.model_inputs import ModelInput, random_instances
+from controller.plans.npy_file import open_npy
 from controller.plans.plan import Payloads
 from controller.plans.recorded import Recorded, read_requests
 
@@ -93,13 +94,12 @@ class Lines:
 
     def _value(self, file: Any, start: int) -> Any:
         file.seek(start)
-        line = file.readline()
-        try:
-            return json.loads(line)
-        except (ValueError, RecursionError) as error:
+        value = json_value(file.readline())
+        if isinstance(value, BadLine):
             file.seek(0)
-            number = file.read(start).count(b"\n") + 1
-            raise PayloadError(f"{self.path}:{number}: not a JSON value: {error}") from error
+            number = sum(file.read(piece).count(b"\n") for piece in _pieces(start)) + 1
+            raise PayloadError(f"{self.path}:{number}: {value.what}; {value.remedy}")
+        return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +119,13 @@ class Values:
     def __len__(self) -> int:
         """How many there are."""
         return len(self.values)
+
+
+def _pieces(size: int) -> Iterator[int]:
+    """Sizes that sum up to `size`, none of them large."""
+    while size > 0:
+        yield min(size, 1 << 20)
+        size -= 1 << 20
 
 
 def pool_of(payloads: Payloads, inputs: Sequence[ModelInput] = ()) -> Pool:
@@ -159,29 +166,22 @@ def _pool(payloads: Payloads, inputs: Sequence[ModelInput]) -> Pool:
 
 def _npy(path: Path) -> np.ndarray[Any, Any]:
     try:
-        values = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+        return open_npy(path)
+    except ValueError as error:
+        message, remedy = error.args
+        raise PayloadError(f"could not use {path}: it {message}; {remedy}") from error
+    except OSError as error:
         raise PayloadError(f"could not read payloads from {path}: {error}") from error
-    if not isinstance(values, np.ndarray) or values.ndim == 0 or not _readable(values.dtype):
-        raise PayloadError(
-            f"could not use {path}: it must hold an array of numbers or strings, instances along its first axis"
-        )
-    return values
-
-
-def _readable(dtype: np.dtype[Any]) -> bool:
-    return dtype.kind in "biuUS" or (dtype.kind == "f" and dtype.itemsize <= 8)
 
 
 def _lines(path: Path) -> Lines:
     starts = array("Q")
     try:
         with path.open("rb") as file:
-            place = 0
-            for line in file:
-                if line.strip():
-                    starts.append(place)
-                place += len(line)
+            for number, place, line in raw_lines(file):
+                if isinstance(line, BadLine):
+                    raise PayloadError(f"{path}:{number}: {line.what}; {line.remedy}")
+                starts.append(place)
     except OSError as error:
         raise PayloadError(f"could not read payloads from {path}: {error}") from error
     return Lines(path, starts)
@@ -190,12 +190,12 @@ def _lines(path: Path) -> Lines:
 def _csv(path: Path) -> np.ndarray[Any, Any]:
     numbers, width = array("d"), 0
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding=ENCODING, newline="") as file:
             for row in csv_rows(file):
                 width = len(row)
                 numbers.extend(row)
     except ValueError as error:
-        raise PayloadError(f"could not use {path}: it {error.args[0]}") from error
+        raise PayloadError(f"could not use {path}: it {error.args[0]}; {error.args[-1]}") from error
     except OSError as error:
         raise PayloadError(f"could not read payloads from {path}: {error}") from error
     return np.frombuffer(numbers, dtype=np.float64).reshape(-1, width) if width else np.zeros((0, 1))

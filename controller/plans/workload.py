@@ -8,6 +8,7 @@ from controller.plans.answer_rules import Degraded, Expected
 from controller.plans.duration import format_duration
 from controller.plans.header_text import check_header
 from controller.plans.numbers import Duration, DurationOrPair, Whole
+from controller.plans.payload_contents import Wanted, problems_in
 from controller.plans.payload_files import check_jsonl
 from controller.plans.payload_keys import PAYLOADS
 from controller.plans.plan import Payloads, Workload
@@ -45,11 +46,15 @@ _DEGRADED = Record(
 
 def _check_expected(fields: Fields) -> None:
     if (text := fields.get("file")) is not None:
+        path = fields.findings.folder / text
         try:
-            check_jsonl(fields.findings.folder / text, 1)
+            check_jsonl(path, 1)
         except ValueError as error:
             message, remedy = error.args
             fields.refuse("file", f"{text} {message}", remedy)
+            return
+        for one in problems_in("jsonl", path, Wanted(served=False, nan=True)):
+            fields.refuse("file", f"{text}, {one.where}: {one.what}", one.remedy)
 
 
 _EXPECTED = Record(
