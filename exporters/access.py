@@ -16,6 +16,7 @@ from pathlib import Path
 
 import bcrypt
 
+from exporters.rate_limit import Bucket, RateLimit
 from exporters.web_config import WebConfig, WebConfigError, load
 
 logger = logging.getLogger(__name__)
@@ -39,6 +40,7 @@ class Access:
         self._one_at_a_time = threading.Lock()  # guessing passwords may cost one core, not all
         self._config, self._context = self._read()
         self._stamp = self._stamped()
+        self._bucket: Bucket | None = None
 
     def current(self) -> tuple[WebConfig, ssl.SSLContext | None]:
         """The configuration and its TLS, read anew when a file has changed."""
@@ -52,6 +54,16 @@ class Access:
                 except (OSError, WebConfigError) as error:
                     logger.warning("could not use the changed web configuration, keeping the last one: %s", error)
             return self._config, self._context
+
+    def admits(self, limit: RateLimit | None, now: float) -> bool:
+        """Whether the configuration's rate limit lets one more request in at `now` of the monotonic clock."""
+        if limit is None:
+            return True
+        with self._lock:
+            if self._bucket is None or self._bucket.limit != limit:
+                self._bucket = Bucket(limit, now)
+            bucket = self._bucket
+        return bucket.admits(now)
 
     def allows(self, users: dict[str, bytes], header: str) -> bool:
         """Whether the request's `Authorization` header names a user with the right password."""
@@ -73,7 +85,10 @@ class Access:
 
     def _read(self) -> tuple[WebConfig, ssl.SSLContext | None]:
         config = load(self._file)
-        return config, None if config.tls is None else config.tls.context()
+        try:
+            return config, None if config.tls is None else config.tls.context()
+        except ValueError as error:  # a curve that this OpenSSL does not have, or content that is no certificate
+            raise WebConfigError(f"tls_server_config cannot be used: {error}") from error
 
     def _stamped(self) -> Stamp:
         files = (self._file, *(self._config.tls.files if self._config.tls is not None else ()))

@@ -46,13 +46,14 @@ class MetricsServer(ThreadingHTTPServer):
 
     def finish_request(self, request: Any, client_address: Any) -> None:
         """Speak TLS in the client's own thread, so that a slow handshake holds nobody else."""
-        context = None if self.access is None else self.access.current()[1]
-        if context is None:
+        config, context = (None, None) if self.access is None else self.access.current()
+        if config is None or config.tls is None or context is None:
             super().finish_request(request, client_address)
             return
         request.settimeout(_HANDSHAKE_SECONDS)
         with context.wrap_socket(request, server_side=True) as secured:
-            super().finish_request(secured, client_address)
+            if config.tls.welcomes(secured):
+                super().finish_request(secured, client_address)
 
     def handle_error(self, request: object, client_address: object) -> None:  # noqa: ARG002
         """A client that went away in mid-answer or speaks no TLS is no news; anything else is logged with its cause."""
@@ -107,6 +108,9 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True  # its end must not wait until the scraper has acknowledged its beginning
 
     def do_GET(self) -> None:
+        if not self._admitted():
+            self._answer(429, b"too many requests\n", _TEXT)
+            return
         if not self._allowed():
             self._answer(401, b"unauthorized\n", _TEXT, {"WWW-Authenticate": 'Basic realm="stagelight-exporter"'})
             return
@@ -123,6 +127,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_HEAD(self) -> None:
         self.do_GET()
+
+    def _admitted(self) -> bool:
+        access = self.server.access
+        return access is None or access.admits(access.current()[0].limit, time.monotonic())
 
     def _allowed(self) -> bool:
         access = self.server.access
