@@ -1,7 +1,7 @@
 """Compiles `protos/*.proto` into Python modules with protoc from grpcio-tools (a development dependency).
 
 The files are registered under their bare names and import each other relatively. So any package may keep a copy of the
-generated modules of its own (`--out FOLDER`), and two copies can live in one process.
+generated modules that it needs (`--out FOLDER --only NAME`), and two copies can live in one process.
 """
 
 from __future__ import annotations
@@ -32,6 +32,19 @@ def compiled() -> dict[str, str]:
         return {path.name: _fit(path.read_text("utf-8")) for path in sorted(Path(folder).iterdir())}
 
 
+def needed(modules: dict[str, str], only: str) -> dict[str, str]:
+    """The modules of one proto and of those that it imports. Raises RuntimeError for one that is not there."""
+    if f"{only}_pb2.py" not in modules:
+        raise RuntimeError(f"could not compile {only}: there is no {only}.proto in {PROTOS}")
+    names, waiting = set[str](), [f"{only}_pb2"]
+    while waiting:
+        name = waiting.pop()
+        if name not in names:
+            names.add(name)
+            waiting += re.findall(r"^from \. import (\w+) as", modules[f"{name}.py"], re.MULTILINE)
+    return {file: text for file, text in modules.items() if Path(file).stem in names}
+
+
 def _fit(text: str) -> str:
     """Generated text with sibling imports made relative, so that it works inside any package."""
     return NOTICE + SIBLING.sub(r"from . import \1 as", text)
@@ -42,13 +55,16 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m compose.targets.build_protos",
         description="Compile the trimmed TensorFlow Serving protos into Python modules.",
-        epilog="example: python -m compose.targets.build_protos --out controller/generator/wire",
+        epilog="example: python -m compose.targets.build_protos --out controller/serving/protos --only tfserving_api",
     )
     parser.add_argument("--out", type=Path, default=PROTOS, help="folder of the package that gets the modules")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if the modules are out of date")
+    parser.add_argument("--only", help="this proto and what it imports, instead of all")
     options = parser.parse_args(argv)
     try:
         modules = compiled()
+        if options.only:
+            modules = needed(modules, options.only)
     except RuntimeError as error:
         sys.stderr.write(f"{error}\n")
         return 1

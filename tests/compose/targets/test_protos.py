@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import controller.serving.protos
-from compose.targets.build_protos import PROTOS, compiled, main
+from compose.targets.build_protos import PROTOS, compiled, main, needed
 
 
 def test_the_committed_modules_equal_a_fresh_compilation() -> None:
@@ -20,8 +20,16 @@ def test_the_committed_modules_equal_a_fresh_compilation() -> None:
     assert main(["--check"]) == 0
 
 
-def test_the_clients_copy_is_the_same() -> None:
-    assert main(["--check", "--out", str(Path(controller.serving.protos.__file__).parent)]) == 0
+def test_the_clients_copy_is_the_same_and_holds_only_what_it_needs() -> None:
+    folder = Path(controller.serving.protos.__file__).parent
+    assert main(["--check", "--out", str(folder), "--only", "tfserving_api"]) == 0
+    kept = {path.name for path in folder.glob("tfserving_*")}
+    assert kept == set(needed(compiled(), "tfserving_api")) < set(compiled())
+
+
+def test_a_proto_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--check", "--only", "nothing"]) == 1
+    assert "there is no nothing.proto" in capsys.readouterr().err
 
 
 def test_a_stale_copy_is_noticed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
