@@ -145,7 +145,8 @@ def canary_for(plan: Plan) -> CanaryThread | None:
 def _shots(plan: Plan) -> Iterator[Iterator[Shot]]:
     """Requests of the workload in turn, for ever, over one connection of their own."""
     if plan.workload.protocol == "grpc":
-        with grpc_channel.channel(plan.target, plan.workload, grpc_channel.METADATA_BYTES) as channel:
+        longest = max(plan.workload.max_answer, grpc_channel.METADATA_BYTES)
+        with grpc_channel.channel(plan.target, plan.workload, longest) as channel:
             yield _grpc_shots(plan, channel)
     else:
         headers = dict(resolve_headers(plan.workload.headers, os.environ))
@@ -184,9 +185,8 @@ def _grpc_shots(plan: Plan, channel: grpc.Channel) -> Iterator[Shot]:
         try:
             call(bodies[index], timeout=seconds, metadata=headers)
         except grpc.RpcError as error:
-            return (
-                "timeout" if getattr(error, "code", lambda: None)() is grpc.StatusCode.DEADLINE_EXCEEDED else "not_ok"
-            )
+            failed: Any = error  # it is the call as well; the types do not say so
+            return "timeout" if failed.code() is grpc.StatusCode.DEADLINE_EXCEEDED else "not_ok"
         return "ok"
 
     return (partial(shot, index) for index in cycle(range(len(bodies))))

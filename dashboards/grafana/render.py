@@ -21,6 +21,7 @@ PROVISIONED_UID = "prometheus"
 """The uid that the provisioning file gives the data source; the variable starts with it."""
 
 PHASE_TAG = "run-phase"
+TROUBLE_TAG = "disturbance"
 BEFORE_LOAD = "preflight"
 """The one phase that is over before the timetable starts: it has no slot, so no region."""
 
@@ -60,9 +61,10 @@ def text(board: Board) -> str:
 
 
 def layers() -> list[dict[str, Any]]:
-    """Manual notes, then one layer a phase from Grafana's own store, then the same from the metrics, switched off."""
+    """Manual notes, then from Grafana's own store one layer a phase and one of what disturbed the generator, then the
+    phases from the metrics, switched off."""
     regions = (_phase_layer(phase, colour) for phase, colour in palette.PHASES.items() if phase != BEFORE_LOAD)
-    return [_notes(), *regions, _metric_layer()]
+    return [_notes(), *regions, _trouble_layer(), _metric_layer()]
 
 
 def _notes() -> dict[str, Any]:
@@ -89,6 +91,24 @@ def _phase_layer(phase: str, colour: str) -> dict[str, Any]:
             "matchAny": False,
             "refId": f"phase-{phase}",
             "tags": [PHASE_TAG, f"phase:{phase}"],
+            "type": "tags",
+        },
+    }
+
+
+def _trouble_layer() -> dict[str, Any]:
+    """What disturbed the generator while a run was on."""
+    return {
+        "datasource": {"type": "grafana", "uid": "-- Grafana --"},
+        "enable": True,
+        "hide": False,
+        "iconColor": palette.BAD,
+        "name": TROUBLE_TAG,
+        "target": {
+            "limit": REGIONS,
+            "matchAny": False,
+            "refId": TROUBLE_TAG,
+            "tags": ["stagelight", TROUBLE_TAG],
             "type": "tags",
         },
     }

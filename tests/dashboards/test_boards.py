@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from controller.plans.plan import Phase
-from controller.running.annotation import MARKERS
+from controller.running.annotation import DISTURBANCE, MARKERS
 from dashboards import palette
 from dashboards.board import TAG, Board, Row
 from dashboards.boards import HEALTH
@@ -27,7 +27,21 @@ ROOT = Path(__file__).parents[2]
 PROVISIONING = ROOT / "compose" / "grafana" / "provisioning"
 
 GRAFANA_UNITS = {
-    *("s", "ms", "µs", "dthms", "dateTimeAsIso", "reqps", "percentunit", "short", "none", "bytes", "Bps", "watt"),
+    *(
+        "s",
+        "ms",
+        "µs",
+        "dthms",
+        "dateTimeAsIso",
+        "reqps",
+        "ops",
+        "percentunit",
+        "short",
+        "none",
+        "bytes",
+        "Bps",
+        "watt",
+    ),
     *("joule", "celsius", "hertz"),
 }
 """Ids out of Grafana's list of units that a board may use; another one must be looked up there before it is added."""
@@ -199,8 +213,9 @@ def test_phases_and_outcomes_have_a_colour_each_and_the_regions_are_found_by_the
     assert tuple(palette.PHASES) == tuple(phase.value for phase in Phase)
     assert tuple(palette.OUTCOMES) == loadgen.OUTCOMES
     assert PHASE_TAG in MARKERS
-    notes, *regions, metrics = layers()
-    assert (notes["builtIn"], metrics["enable"]) == (1, False)
+    notes, *regions, troubles, metrics = layers()
+    assert (notes["builtIn"], metrics["enable"], troubles["enable"]) == (1, False, True)
+    assert troubles["target"]["tags"] == [MARKERS[0], DISTURBANCE]
     for region in regions:
         assert region["target"]["tags"] == [PHASE_TAG, f"phase:{region['name']}"]
         assert region["target"]["limit"] >= 500

@@ -15,6 +15,7 @@ from controller.figures.canary import Probe
 from controller.plans.plan import Locustfile, Payloads, Plan, Workload
 from controller.plans.plan import Target as PlanTarget
 from tests.controller.builders import a_plan
+from tests.controller.generator.grpc_server import a_grpc_server
 from tests.controller.generator.target import Target
 
 
@@ -96,6 +97,18 @@ def test_a_target_that_is_gone_costs_nothing_but_probes() -> None:
     with_nobody.sing(now=True)
     assert wait_for(with_nobody, 1)[0].outcome == "connection_error"
     with_nobody.stop()
+
+
+def test_it_goes_over_grpc_where_the_load_does() -> None:
+    with a_grpc_server() as served:
+        target = PlanTarget("tfserving", model="m", grpc=f"127.0.0.1:{served.port}")
+        workload = Workload(Payloads(from_model=True, count=3), protocol="grpc", timeout=timedelta(seconds=3))
+        canary = CanaryThread(a_plan(target=target, workload=workload), 0.05)
+        canary.sing(now=True)
+        found = wait_for(canary, 3)
+        canary.stop()
+        assert {probe.outcome for probe in found} == {"ok"}
+        assert len(served.seen) >= 3
 
 
 def test_the_plan_says_whether_there_is_one() -> None:
