@@ -130,8 +130,9 @@ class Worker:
 
     def _on_drain(self, msg: Any, **_: Any) -> None:
         self._work.gate.shut()
+        users = self._crowd.running
         self._crowd.drain(msg.data["timeout"])
-        self.report()
+        self.report(users)  # it speaks of the time before: the second that ended just now had them
         ledger = self._work.ledger
         totals, told = dict(zip(OUTCOMES, ledger.totals, strict=True)), self._work.reasons.told()
         self._send(wire.DRAINED, asdict(wire.WorkerDrained(self.name, totals, ledger.started, ledger.aborted, told)))
@@ -145,14 +146,15 @@ class Worker:
             gevent.sleep(REPORT_PERIOD - time.time() % REPORT_PERIOD)
             self.report()
 
-    def report(self) -> None:
-        """Tell the master everything since the last report."""
+    def report(self, users: int | None = None) -> None:
+        """Tell the master everything since the last report; with so many users, if they are others than those now."""
         ledger, (cells, intended, arrivals) = self._work.ledger, self._unsent
         cells, intended = cells + ledger.take(), intended + ledger.take_intended()
         arrivals = arrivals + ledger.take_arrivals()
         self._sequence += 1
         load = self._loads.take(arrivals)
-        vitals, counts = self._pulse.take(load), (ledger.started, ledger.ended, self._crowd.running)
+        running = self._crowd.running if users is None else users
+        vitals, counts = self._pulse.take(load), (ledger.started, ledger.ended, running)
         rest = (tuple(intended), tuple(arrivals), self._work.reasons.retries)
         report = wire.WorkerReport(self.name, self._sequence, tuple(cells), *counts, vitals, *rest)
         try:

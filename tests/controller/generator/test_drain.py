@@ -31,6 +31,17 @@ def test_a_drain_waits_for_a_slow_target_and_loses_nothing(tmp_path: Path) -> No
         assert drained.aborted == 0
 
 
+def test_a_drain_right_after_a_second_leaves_that_second_its_users(tmp_path: Path) -> None:
+    """A second is told a moment after its end, and by then everybody may have left."""
+    target = Target()
+    with Drive(a_spec(target.url, workers=1, think_time=(timedelta(milliseconds=20),) * 2), tmp_path / "log") as drive:
+        drive.order(5)
+        drive.run(2.0 - time.time() % 1.0 + 0.05)
+        drive.drain()
+        whole = [found for found in drive.intervals() if found.end - found.start > 0.99]
+        assert [found.users for found in whole][-1:] == [5]
+
+
 def test_what_is_still_in_flight_after_the_drain_is_cut_and_counted(tmp_path: Path) -> None:
     target = Target(delay=30.0)
     spec = a_spec(target.url, workers=1, timeout=timedelta(seconds=60))
