@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from controller.plans.plan import Plan
@@ -13,6 +14,10 @@ MARGIN = timedelta(minutes=2)
 
 DRAIN_MARGIN = timedelta(seconds=2)
 
+REMOTE_START_SECONDS = 70.0
+"""How long workers of other hosts may take: each starts its process when it sees the master. The master gives up after
+60 s and says how many came; this is longer, so that its sentence is heard."""
+
 
 def drain_timeout(plan: Plan) -> timedelta:
     """The plan's, else the request timeout and a little: no request can be in flight for longer."""
@@ -23,4 +28,5 @@ def run_limits(plan: Plan, timetable: Timetable, mono: float, *, metrics: bool, 
     """Limits of a run that begins now (`mono`, monotonic seconds); the planned span counts `factor` times."""
     drain = drain_timeout(plan)
     deadline = mono + (factor * timetable.span + drain + MARGIN).total_seconds()
-    return Limits(timetable, metrics, deadline, drain.total_seconds())
+    limits = Limits(timetable, metrics, deadline, drain.total_seconds())
+    return replace(limits, start_timeout=REMOTE_START_SECONDS) if plan.remote_workers else limits

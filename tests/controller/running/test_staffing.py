@@ -10,7 +10,9 @@ import pytest
 from controller.edges.worker_hosts import count_hosts
 from controller.plans.loader import load_plan
 from controller.plans.plan import Plan
+from controller.plans.timetable import lay_out
 from controller.ports import EdgeError
+from controller.running.limits import run_limits
 from controller.running.rehearsing import rehearse
 from controller.running.staffing import staffed
 from controller.running.states import Ended
@@ -49,6 +51,12 @@ def test_a_name_that_leads_nowhere_begins_no_run(tmp_path: Path) -> None:
 def test_auto_without_a_name_says_which_setting_is_wanted(tmp_path: Path) -> None:
     with pytest.raises(EdgeError, match="set STAGELIGHT_WORKER_HOSTS"):
         staffed(plan(tmp_path, "{local: 0, remote: auto}"), None)
+
+
+def test_workers_of_other_hosts_have_time_to_start_until_their_master_gives_up(tmp_path: Path) -> None:
+    near, far = plan(tmp_path, "2"), plan(tmp_path, "{local: 1, remote: 1}")
+    waits = [run_limits(each, lay_out(each), 0.0, metrics=False).start_timeout for each in (near, far)]
+    assert waits[0] < 60.0 < waits[1]
 
 
 def test_such_a_plan_is_rehearsed_with_one_of_them(tmp_path: Path) -> None:
