@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from controller.edges.payload_reading import payload_findings
 from controller.edges.target_address import Resolver, refusal, resolve
 from controller.edges.target_call import Caller, NoAnswerError
 from controller.edges.target_grpc import GrpcTrial, grpc_identity
@@ -73,6 +74,8 @@ class TargetHttp:
                     yield signature_finding(plan, asking)
             else:
                 yield _health(plan, asking)
+            if own is None:
+                yield from payload_findings(plan)
             if own is None and plan.workload.protocol == "grpc":
                 yield from GrpcTrial(plan).findings()
             elif own is None:

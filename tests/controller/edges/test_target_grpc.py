@@ -145,3 +145,13 @@ def test_a_plan_says_how_its_target_speaks_grpc(target: str, workload: str, word
     with pytest.raises(PlanError) as caught:
         load_plan(tmp_path / "plan.yaml")
     assert words in str(caught.value)
+
+
+def test_a_large_file_is_read_to_its_end_before_load(tmp_path: Path) -> None:
+    array = np.lib.format.open_memmap(tmp_path / "x.npy", mode="w+", dtype=np.float32, shape=(3_000_000, 4))  # sparse
+    array[2_999_999, 3] = np.nan
+    del array
+    with a_grpc_server() as served:
+        finding = refused(plan_for(served.port, payloads=Payloads(npy=tmp_path / "x.npy")))
+        assert "x.npy, row 3000000: NaN or Infinity; clean the data" in finding.sentence
+        assert served.seen == []
