@@ -112,13 +112,19 @@ def free_port() -> int:
 
 
 @pytest.mark.slow
-def test_a_local_run_and_a_distributed_one_show_every_process(tmp_path: Path, target: str) -> None:
+def test_a_local_run_and_a_distributed_one_show_every_process_and_a_taken_port_ends_a_run(
+    tmp_path: Path, target: str
+) -> None:
     local, many = tmp_path / "local", tmp_path / "many"
     port = str(free_port())
     with (
         a_locust(local, target),
         a_locust(many, target, "--processes", "2", "--master-port", port, "--master-bind-port", port) as process,
+        socket.socket() as taken,
     ):
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        _ends_where_the_port_is_taken(tmp_path / "refused", target, f"127.0.0.1:{taken.getsockname()[1]}")
         for folder, workers in ((local, {"local"}), (many, {"worker-0", "worker-1", "master"})):
             _shows_every_process(folder, workers)
         _says_that_a_worker_is_gone(many, process.pid)
@@ -153,15 +159,10 @@ def _says_that_a_worker_is_gone(folder: Path, master: int) -> None:
     wait_for(folder, lambda found: found[silent] >= 1 and found["loadgen_workers_connected"] == 1, 10.0)
 
 
-@pytest.mark.slow
-def test_a_port_that_is_taken_is_told_and_nothing_is_sent(tmp_path: Path, target: str) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        address = f"127.0.0.1:{taken.getsockname()[1]}"
-        with a_locust(tmp_path / "run", target, listen=address) as process:
-            assert process.wait(30) == 1
-    log = (tmp_path / "run" / "log").read_text()
+def _ends_where_the_port_is_taken(folder: Path, target: str, address: str) -> None:
+    with a_locust(folder, target, listen=address) as process:
+        assert process.wait(30) == 1
+    log = (folder / "log").read_text()
     assert f"could not serve the generator's metrics at {address}: " in log
     assert "choose another address with --stagelight-listen" in log
 
