@@ -83,7 +83,7 @@ def find_stretch(
     """The longest disturbed stretch of the window `[start, end)` with its guards; None when nothing is disturbed, or
     when requests ended in it that had been waiting since well before it: then the target had stalled first.
 
-    `rows` are the run's seconds, also those after the window.
+    `rows` are the run's seconds from the window's start on, also those after it.
     """
     inside = [(max(a, start), min(b, end)) for a, b in disturbed if b > start and a < end]
     stretches = merged_spans(inside, JOIN_SECONDS)
@@ -94,7 +94,10 @@ def find_stretch(
     for row in rows:
         if row.end > over and row.start - LATE_REPORT - row.reach < over and row.reach > 0:
             last = max(last, row.end)
-    usual = max((row.reach for row in rows if row.end <= first or row.start >= last), default=0.0)
+    calm = [
+        row.reach for row in rows if start <= row.start and row.end <= end and (row.end <= first or row.start >= last)
+    ]
+    usual = max(calm, default=0.0)
     if any(first < row.end <= last and row.end - row.reach < first - usual - LATE_REPORT for row in rows):
         return None
     return Stretch(max(first, start), min(last, end))

@@ -162,7 +162,7 @@ def _stretch(slot: Slot, spans: Sequence[HotSpan], start: float, end: float, led
     disturbed = [(max(span.start, start), min(span.end, end)) for span in spans]
     if covered(disturbed) <= SATURATED_SHARE * (end - start) or breaks_off(spans):
         return None
-    rows = [row for row in ledger.seconds if row.end > start - LOOK_BACK]
+    rows = [row for row in ledger.seconds if row.end > start]
     stretch = find_stretch(disturbed, rows, start, end)
     if stretch is None:
         return None
@@ -175,9 +175,6 @@ def _stretch(slot: Slot, spans: Sequence[HotSpan], start: float, end: float, led
     left = health(slot.users_end, start, end, ledger, stretch)
     return stretch if left.saturated_seconds <= SATURATED_SHARE * left.observed_seconds else None
 
-
-LOOK_BACK = 60.0
-"""Seconds before a window that are looked at, too, for how long requests usually take."""
 
 FROM_SEND = (*QUANTILES, Indicator.MEAN, Indicator.MAX)
 """Latencies of an open loop that are shown from the actual send, too."""

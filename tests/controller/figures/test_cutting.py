@@ -120,6 +120,17 @@ def test_a_target_that_stalled_before_the_generator_was_disturbed_keeps_its_slow
     assert record.windows[0].indicators[Indicator.MAX].value == pytest.approx(6.5, rel=0.01)
 
 
+def test_slow_answers_of_other_stages_do_not_make_a_stall_usual() -> None:
+    reporter = Reporter()
+    reporter.seconds(20, GOOD)
+    reporter.seconds(6, in_flight=50)
+    reporter.seconds(4, a_cell([6500.0] * 200), workers=HOT)
+    reporter.seconds(50, GOOD)
+    reporter.seconds(30, a_cell([9000.0] * 20, slot=1))
+    slots = [a_slot(length=80.0), a_slot(1, "slow", 30.0, 80.0)]
+    assert conclude(remains(reporter, slots)).windows[0].cut is None
+
+
 def test_a_lost_worker_is_never_cut_out() -> None:
     reporter = Reporter()
     gone = (*HEALTHY, WorkerHealth("worker-1", 0, 4.0, {}))
