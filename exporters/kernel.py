@@ -6,6 +6,7 @@ A file that went away (a cgroup that ended, a device that was pulled) is opened 
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 _KEPT_OPEN = ("/proc/", "/sys/")
@@ -16,6 +17,7 @@ _WHOLE_BYTES = 1 << 11
 it has nothing left."""
 
 _descriptors: dict[str, int] = {}
+_lately: dict[str, tuple[float, str | None]] = {}
 
 
 def _forget() -> None:
@@ -58,6 +60,19 @@ def read_or_none(file: Path | str) -> str | None:
         return None
 
 
+def read_lately(file: Path | str, seconds: float) -> str | None:
+    """The whole text as it was at most so long ago; for files below `/proc` that are dear and change slowly."""
+    path, now = str(file), time.monotonic()
+    if not path.startswith(_KEPT_OPEN):
+        return read_or_none(path)
+    at, text = _lately.get(path, (now - seconds, None))
+    if now - at >= seconds:
+        text = read_or_none(path)
+        if path in _lately or len(_lately) < _MOST_OPEN:
+            _lately[path] = now, text
+    return text
+
+
 def pick(text: str, keys: tuple[str, ...], *, after: str = " ") -> dict[str, str]:
     """What stands behind each of `keys` at the beginning of a line, of a file with one key and value a line.
 
@@ -75,8 +90,8 @@ def pick(text: str, keys: tuple[str, ...], *, after: str = " ") -> dict[str, str
 
 
 def _all(descriptor: int) -> str:
-    parts = [part := os.pread(descriptor, _CHUNK_BYTES, 0)]
-    at = len(part)
+    part = os.pread(descriptor, _CHUNK_BYTES, 0)
+    parts, at = [part], len(part)
     while len(part) >= _WHOLE_BYTES:
         parts.append(part := os.pread(descriptor, _CHUNK_BYTES, at))
         at += len(part)

@@ -83,8 +83,10 @@ class Collector:
 def _plausible(families: tuple[Family, ...]) -> tuple[Family, ...]:
     """The families as they are; raises ValueError for a counter below zero, which would make rates of nonsense."""
     for family in families:
-        if family.metric.kind == "counter" and any(value < 0 for _, value in family.samples):
-            raise ValueError(f"{family.metric.name} is below zero")
+        if family.metric.kind == "counter":
+            for _, value in family.samples:
+                if value < 0:
+                    raise ValueError(f"{family.metric.name} is below zero")
     return families
 
 

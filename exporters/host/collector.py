@@ -33,7 +33,7 @@ def host_collector(
         Source("pressure", lambda _: pressure.read_pressure(proc), pressure.families),
         Source("disk", lambda _: disk.read_disk(proc), disk.families),
         Source("network", lambda _: network.read_network(proc), network.families),
-        Source("tcp", lambda before: tcp.read_tcp(proc, before), tcp.families),
+        Source("tcp", lambda _: tcp.read_tcp(proc), tcp.families),
         Source("clock", clock.read_clock, clock.families),
         Source("thermal", lambda before: thermal.read_thermal(sys, before), thermal.families),
         Source("container", lambda before: container.read_container(proc, root, before), container.families),

@@ -15,6 +15,8 @@ _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _REAL_RESET_SECONDS = 3.0
 """A step back by more is taken as a reset (suspend, migration); by less as the kernel's imprecise bookkeeping."""
 
+_COUNTED = ("ctxt", "processes", "procs_running", "procs_blocked", "btime")
+
 Seconds = dict[tuple[str, ...], float]
 """CPU seconds by (mode) or by (core, mode)."""
 
@@ -44,20 +46,18 @@ class CpuReading:
 def read_cpu(proc: Path, previous: CpuReading | None = None, *, per_core: bool = False) -> CpuReading:
     """Read `stat` under `proc`; raises OSError or ValueError when there is none or it makes no sense."""
     cores, seconds, core_seconds = 0, Seconds(), Seconds()
-    numbers = dict[str, int]()
-    for line in kernel.read(f"{proc}/stat").splitlines():
-        if line.startswith("cpu"):
-            key, *words = line.split()
-            if key == "cpu":
-                seconds = _seconds((), words)
-            else:
-                cores += 1
-                if per_core:
-                    core_seconds |= _seconds((key.removeprefix("cpu"),), words)
-        elif not line.startswith(("intr", "softirq")):
-            key, _, rest = line.partition(" ")
-            if rest:
-                numbers[key] = int(rest.split()[0])
+    text = kernel.read(f"{proc}/stat")
+    for line in text.splitlines():
+        if not line.startswith("cpu"):
+            break  # cores stand before everything else
+        key, *words = line.split()
+        if key == "cpu":
+            seconds = _seconds((), words)
+        else:
+            cores += 1
+            if per_core:
+                core_seconds |= _seconds((key.removeprefix("cpu"),), words)
+    numbers = {key: int(value.split()[0]) for key, value in kernel.pick(text, _COUNTED).items()}
     if not seconds:
         raise ValueError(f"{proc / 'stat'} has no line of all CPUs")
     reading = CpuReading(

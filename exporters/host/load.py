@@ -9,6 +9,9 @@ from exporters import kernel
 from exporters.family import Family, many, single
 from exporters.names import host as names
 
+FILES_SECONDS = 5.0
+"""Settings of the kernel are dear to read, and how many files a whole machine has open changes slowly."""
+
 
 @dataclass(frozen=True, slots=True)
 class LoadReading:
@@ -23,7 +26,7 @@ class LoadReading:
 def read_load(proc: Path) -> LoadReading:
     """Read the three files under `proc`; `schedstat` and `file-nr` may be missing, `loadavg` may not."""
     averages = tuple(float(word) for word in kernel.read(f"{proc}/loadavg").split()[:3])
-    files = (kernel.read_or_none(f"{proc}/sys/fs/file-nr") or "").split()
+    files = (kernel.read_lately(f"{proc}/sys/fs/file-nr", FILES_SECONDS) or "").split()
     return LoadReading(
         averages=averages,
         waited_seconds=_waited(kernel.read_or_none(f"{proc}/schedstat") or ""),

@@ -11,6 +11,9 @@ from exporters.family import Family, single
 from exporters.metric import Metric
 from exporters.names import host as names
 
+COUNTERS_SECONDS = 5.0
+"""The virtual memory system's counters are summed over all cores at every reading; swapping is told soon enough."""
+
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 _SIZES: dict[str, Metric] = {
@@ -44,7 +47,7 @@ def read_memory(proc: Path) -> MemoryReading:
     sizes = {
         key: _bytes(rest) for key, rest in kernel.pick(kernel.read(f"{proc}/meminfo"), tuple(_SIZES), after=":").items()
     }
-    counters = kernel.pick(kernel.read_or_none(f"{proc}/vmstat") or "", tuple(_COUNTERS))
+    counters = kernel.pick(kernel.read_lately(f"{proc}/vmstat", COUNTERS_SECONDS) or "", tuple(_COUNTERS))
     return MemoryReading(sizes, {key: int(number) for key, number in counters.items()})
 
 

@@ -32,9 +32,8 @@ def read_pressure(proc: Path) -> PressureReading | None:
                 return None
             raise
         for line in text.splitlines():
-            share, *pairs = line.split()
-            total = dict(pair.split("=", 1) for pair in pairs)["total"]
-            seconds[resource, share] = int(total) / 1e6
+            share, _, rest = line.partition(" ")
+            seconds[resource, share] = int(rest.rpartition("total=")[2]) / 1e6
     return PressureReading(seconds) if seconds else None
 
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -46,15 +45,14 @@ RARELY_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class TcpReading:
-    """Sockets and counters as the kernel names them; how many local ports there were at a monotonic moment."""
+    """Sockets and counters as the kernel names them, and how many local ports there are."""
 
     sockets: Table
     counters: Table
     local_ports: int | None
-    ports_at: float
 
 
-def read_tcp(proc: Path, previous: TcpReading | None = None) -> TcpReading | None:
+def read_tcp(proc: Path) -> TcpReading | None:
     """Read the files under `proc`; None where there is no network at all."""
     sockets: Table = {}
     for name in ("sockstat", "sockstat6"):
@@ -64,10 +62,9 @@ def read_tcp(proc: Path, previous: TcpReading | None = None) -> TcpReading | Non
     )
     if not sockets and not counters and not (proc / "net").is_dir():
         return None
-    now = time.monotonic()
-    if previous is not None and now - previous.ports_at < RARELY_SECONDS:
-        return TcpReading(sockets, counters, previous.local_ports, previous.ports_at)
-    return TcpReading(sockets, counters, _local_ports(proc), now)
+    bounds = (kernel.read_lately(f"{proc}/sys/net/ipv4/ip_local_port_range", RARELY_SECONDS) or "").split()
+    ports = int(bounds[1]) - int(bounds[0]) + 1 if len(bounds) == 2 else None
+    return TcpReading(sockets, counters, ports)
 
 
 def families(reading: TcpReading) -> tuple[Family, ...]:
@@ -79,11 +76,6 @@ def families(reading: TcpReading) -> tuple[Family, ...]:
         *(single(metric, reading.counters.get(key)) for key, metric in _COUNTERS.items()),
         single(names.TCP_LOCAL_PORTS, reading.local_ports),
     )
-
-
-def _local_ports(proc: Path) -> int | None:
-    bounds = (kernel.read_or_none(f"{proc}/sys/net/ipv4/ip_local_port_range") or "").split()
-    return int(bounds[1]) - int(bounds[0]) + 1 if len(bounds) == 2 else None
 
 
 def _pairs(text: str) -> Table:
