@@ -14,7 +14,6 @@ from dashboards.panels import (
     internals,
     itself,
     load,
-    overview,
     readings,
     run,
     server,
@@ -146,7 +145,7 @@ COMPARE = Board(
         Row(961, "Both runs", (compare.APART, compare.PHASES)),
         Row(962, "Load and latency", (compare.USERS, compare.RATE, compare.LATENCY)),
         Row(963, "Server, failures, generator", (compare.TIMES, compare.FAILURES, compare.SATURATION)),
-        Row(964, "Runs", (overview.RUNS,)),
+        Row(964, "Runs", (compare.RUNS,)),
     ),
     variables=(PLAN, compare.THIS, compare.OTHER, compare.SHIFT, GENERATOR, SERVER, MODEL),
 )

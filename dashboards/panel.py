@@ -26,6 +26,7 @@ class Unit(StrEnum):
     MICROSECONDS = "µs"
     CLOCK = "dthms"
     PER_SECOND = "reqps"
+    EVENTS = "ops"
     SHARE = "percentunit"
     COUNT = "short"
     BYTES = "bytes"

@@ -7,7 +7,7 @@ from typing import Any
 import attr
 from grafanalib import core
 
-from dashboards.panel import Column, Kind, Panel
+from dashboards.panel import Column, Kind, Panel, Query
 
 RUN_LABEL = "run_id"
 """Points are drawn as one set for each value of this label."""
@@ -111,8 +111,16 @@ def points(panel: Panel, common: dict[str, Any]) -> core.Panel:
                 ("custom.axisLabel", across.legend),
             ),
             *(_override(_value(query.ref, panel), ("custom.axisLabel", query.legend)) for query in upwards[:1]),
+            *(_override(_value(query.ref, panel), *_named(query)) for query in upwards),
         ],
     )
+
+
+def _named(query: Query) -> tuple[tuple[str, object], ...]:
+    """A set of points is called by what it shows and by its run."""
+    name = ("displayName", f"{query.legend} ${{__field.labels.{RUN_LABEL}}}")
+    colour = query.style.colour
+    return (name, ("color", {"fixedColor": colour, "mode": "fixed"})) if colour else (name,)
 
 
 def _value(ref: str, panel: Panel) -> str:

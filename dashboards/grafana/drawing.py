@@ -14,8 +14,8 @@ from dashboards.variables import DATASOURCE
 
 DATA_SOURCE = {"type": "prometheus", "uid": f"${{{DATASOURCE}}}"}
 
-AXIS_WIDTH = 80
-"""Pixels for the labels of the vertical axis, equal in all panels so that their time axes line up."""
+AXIS_WIDTH = 100
+"""Pixels for labels of the vertical axis, stages' names too: equal in all panels, so that their time axes line up."""
 
 AXIS = {"axisPlacement": "left", "axisWidth": AXIS_WIDTH, "axisColorMode": "text", "axisCenteredZero": False}
 

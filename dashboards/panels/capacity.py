@@ -99,7 +99,7 @@ RATE_TO_LATENCY = _points(
     "points that turn back to the left while they rise: past the knee, more load gives less throughput.",
     Query("A", of_run(ANSWER_RATE), "requests per second", BETWEEN_RUNS),
     Query("B", of_run(P99), "p99", BETWEEN_RUNS),
-    Query("C", of_run(LIMIT), "limit of p99", NO_LATENCY_OBJECTIVE),
+    Query("C", of_run(LIMIT), "limit of p99", NO_LATENCY_OBJECTIVE, Style(palette.BAD)),
     x=Unit.PER_SECOND,
     y=Unit.SECONDS,
 )

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from controller import names as loadtest
 from dashboards.board import Variable
-from dashboards.panel import Panel, Style, Unit
-from dashboards.panels import client, load, loadgen, run, server
+from dashboards.panel import Panel, Query, Style, Unit
+from dashboards.panels import client, load, loadgen, overview, run, server
 from dashboards.panels.shapes import now
-from dashboards.promql import Expr, label_values, matches, shifted
+from dashboards.promql import Expr, label_values, matches, max_by, shifted
 from dashboards.variables import PLAN
 
 THIS = Variable("run", "Run", label_values(loadtest.RUN_INFO, "run_id", matches("plan", f"${PLAN.name}")), many=False)
@@ -41,9 +41,19 @@ SHIFT = Variable(
 ABSENT = "The other run is not in the store, or the two are the same."
 
 
+NOT_ZERO = "There was none of it."
+
+
+def above_zero(query: Query) -> Query:
+    """The query without the lines that stay at zero: twice as many legends as a panel has room for."""
+    return replace(query, expr=Expr(f"{query.expr} > 0"), may_be_empty=query.may_be_empty or NOT_ZERO)
+
+
 def beside(panel: Panel, number: int, key: str, *refs: str) -> Panel:
     """The panel's lines of these refs as they are, and dashed as they were in the other run."""
     kept = [query for query in panel.queries if query.ref in refs]
+    if panel.unit is Unit.PER_SECOND:
+        kept = [above_zero(query) for query in kept]
     other = [
         replace(
             query,
@@ -75,4 +85,14 @@ RATE = beside(load.REQUESTS, 253, "compare-rate", "A")
 LATENCY = beside(client.LATENCY, 254, "compare-latency", "A", "B", "C")
 TIMES = beside(server.TIMES, 255, "compare-times", "A", "B", "C")
 FAILURES = beside(client.FAILURES, 256, "compare-failures", "A")
-SATURATION = beside(loadgen.SATURATION, 257, "compare-saturation", "A")
+SATURATION = beside(
+    replace(
+        loadgen.SATURATION,
+        title="Generator saturation, worst signal",
+        queries=(Query("A", max_by(loadgen.WORST_SIGNAL), "worst signal"),),
+    ),
+    257,
+    "compare-saturation",
+    "A",
+)
+RUNS = overview.runs(258, "compare-runs")

@@ -57,6 +57,7 @@ WHY_NOT = now(
     Unit.PLAIN,
     max_by(series(gpu.DOWN_INFO), "reason"),
     absent="GPUs can be read.",
+    thresholds=(Threshold(None, palette.WARN),),
     labels=("reason",),
     no_value="they are read",
     width=6,

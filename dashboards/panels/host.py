@@ -103,7 +103,7 @@ PRESSURE = _half(
         NO_PRESSURE,
     ),
 )
-THROTTLED = _half(
+THROTTLED = lines(
     97,
     "host-throttled",
     "Held back by its quota: share of periods",
@@ -111,6 +111,8 @@ THROTTLED = _half(
     "any under load: give the container a higher quota.",
     Unit.SHARE,
     Query("A", max_by(series(recorded.THROTTLED, OF_HOST), "instance", "cgroup"), "{{instance}} {{cgroup}}", NO_QUOTA),
+    width=HALF,
+    no_value="no quota",
 )
 MEMORY = _half(
     98,
@@ -136,7 +138,7 @@ TCP_TROUBLE = _half(
     "TCP: sent again, not accepted, failed, per second",
     "Do connections suffer?",
     "listen drops: the server accepts too slowly. Segments sent again: the network loses packets.",
-    Unit.PER_SECOND,
+    Unit.EVENTS,
     *(
         Query(ref, sum_by(rate(series(metric, OF_HOST))), legend, OTHER_EXPORTER)
         for ref, metric, legend in (
@@ -178,7 +180,7 @@ SWITCHES = _half(
     "Context switches per second",
     "How often do the cores change from one thread to another?",
     "a rise without a rise of throughput: too many threads.",
-    Unit.PER_SECOND,
+    Unit.EVENTS,
     Query("A", max_by(series(recorded.SWITCHES, OF_HOST), "instance"), "{{instance}}"),
 )
 FILES = lines(

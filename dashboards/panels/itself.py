@@ -28,6 +28,7 @@ UP = now(
     Unit.COUNT,
     Expr(f"count({prometheus.UP.name}) - sum({prometheus.UP.name})"),
     thresholds=NONE_IS_GOOD,
+    width=6,
 )
 LATE = now(
     261,
@@ -38,6 +39,7 @@ LATE = now(
     Unit.SECONDS,
     max_by(series(loadtest.LOOP_OVERRUN, OF_CONTROLLER)),
     thresholds=(Threshold(None, palette.GOOD), Threshold(0.5, palette.BAD)),
+    width=6,
 )
 OUTBOX = now(
     262,
@@ -48,6 +50,7 @@ OUTBOX = now(
     Unit.COUNT,
     sum_by(series(loadtest.OUTBOX_PENDING, OF_CONTROLLER)),
     thresholds=(Threshold(None, palette.GOOD), Threshold(20, palette.WARN)),
+    width=6,
 )
 NEXT = now(
     263,
@@ -59,6 +62,7 @@ NEXT = now(
     Expr(f"min({series(loadtest.SCHEDULE_NEXT, OF_PLAN, OF_CONTROLLER)}) - time()"),
     absent=NO_SCHEDULE,
     no_value="no schedule",
+    width=6,
 )
 MISSED = now(
     264,
@@ -71,6 +75,7 @@ MISSED = now(
     absent=NO_SCHEDULE,
     thresholds=NONE_IS_GOOD,
     no_value="no schedule",
+    width=6,
 )
 EDGES = now(
     265,
@@ -83,6 +88,7 @@ EDGES = now(
     absent="No call has failed.",
     thresholds=NONE_IS_GOOD,
     no_value="none",
+    width=6,
 )
 RULES = now(
     266,
@@ -93,6 +99,7 @@ RULES = now(
     Unit.COUNT,
     sum_by(rate(series(prometheus.RULE_FAILURES))),
     thresholds=NONE_IS_GOOD,
+    width=6,
 )
 FIRING = now(
     267,
@@ -105,6 +112,7 @@ FIRING = now(
     absent=NOTHING_FIRES,
     thresholds=NONE_IS_GOOD,
     no_value="none",
+    width=6,
 )
 ALERTS = Panel(
     id=268,

@@ -8,7 +8,7 @@ from dashboards.panel import Column, Kind, Panel, Query, State, Threshold, Unit
 from dashboards.panels.loadgen import WORST_SIGNAL
 from dashboards.panels.run import BETWEEN_RUNS
 from dashboards.panels.shapes import HALF, lines, now
-from dashboards.promql import Expr, max_by, series
+from dashboards.promql import Expr, Match, max_by, series
 from dashboards.variables import OF_PLAN, OF_RUN
 
 NO_OBJECTIVES = "The plan has no objective on p50, p95, p99 or the error ratio, or no request has ended yet."
@@ -66,41 +66,53 @@ REQUEST_SHARES = lines(
 )
 
 LOAD_ON = f"on (instance) ({loadtest.RUN_ACTIVE.name} == 1)"
-STARTED = Expr(
-    f"1000 * min by (run_id, plan) (min_over_time(timestamp({series(loadtest.RUN_INFO, OF_PLAN, OF_RUN)} and {LOAD_ON})"
-    "[$__range:30s]))"
-)
-LAST_SEEN = Expr(
-    f"1000 * max by (run_id, plan) (max_over_time(timestamp({series(loadtest.RUN_INFO, OF_PLAN, OF_RUN)} and {LOAD_ON})"
-    "[$__range:30s]))"
-)
-RULING = Expr(
-    f"max by (run_id, plan, verdict) (max_over_time(({loadtest.VERDICT.name} * on (instance, plan) "
-    f"group_left (run_id) {series(loadtest.RUN_INFO, OF_PLAN, OF_RUN)} unless {LOAD_ON})[$__range:30s]))"
-)
+
+
+def _seen(first: bool, info: Expr) -> Expr:
+    """When a run was first, or last, seen to be on, in milliseconds."""
+    operator = "min" if first else "max"
+    return Expr(
+        f"1000 * {operator} by (run_id, plan) ({operator}_over_time(timestamp({info} and {LOAD_ON})[$__range:30s]))"
+    )
+
+
+def _ruling(info: Expr) -> Expr:
+    return Expr(
+        f"max by (run_id, plan, verdict) (max_over_time(({loadtest.VERDICT.name} * on (instance, plan) "
+        f"group_left (run_id) {info} unless {LOAD_ON})[$__range:30s]))"
+    )
+
+
 TIMES = 'from=${__data.fields["from"]}&to=${__data.fields["to"]}'
 HERE = f'/d/stagelight-load-test?{TIMES}&var-plan=${{__data.fields["plan"]}}&var-run=${{__data.fields["run"]}}'
 
-RUNS = Panel(
-    id=26,
-    key="runs",
-    title="Runs in this time range: click one to see it alone",
-    question="Which runs were there, and how did they end?",
-    bad="invalid runs one after the other: the generator needs more room.",
-    unit=Unit.PLAIN,
-    kind=Kind.TABLE,
-    queries=(
-        Query("A", STARTED, "from", BETWEEN_RUNS),
-        Query("B", LAST_SEEN, "to", BETWEEN_RUNS),
-        Query("C", RULING, "verdict", "No run has ended yet."),
-    ),
-    columns=(
-        Column("run_id", "run", width=280, link=HERE),
-        Column("plan", "plan", width=160),
-        Column("verdict", "verdict", width=120),
-        Column("A", "from", Unit.INSTANT, width=200),
-        Column("B", "to", Unit.INSTANT, width=200),
-    ),
-    height=6,
-    no_value="no run in this time range",
-)
+
+def runs(number: int, key: str, *which: Match) -> Panel:
+    """The runs of the chosen plans, with links to each."""
+    info = series(loadtest.RUN_INFO, OF_PLAN, *which)
+    return Panel(
+        id=number,
+        key=key,
+        title="Runs in this time range: click one to see it alone",
+        question="Which runs were there, and how did they end?",
+        bad="invalid runs one after the other: the generator needs more room.",
+        unit=Unit.PLAIN,
+        kind=Kind.TABLE,
+        queries=(
+            Query("A", _seen(True, info), "from", BETWEEN_RUNS),
+            Query("B", _seen(False, info), "to", BETWEEN_RUNS),
+            Query("C", _ruling(info), "verdict", "No run has ended yet."),
+        ),
+        columns=(
+            Column("run_id", "run", width=280, link=HERE),
+            Column("plan", "plan", width=160),
+            Column("verdict", "verdict", width=120),
+            Column("A", "from", Unit.INSTANT, width=200),
+            Column("B", "to", Unit.INSTANT, width=200),
+        ),
+        height=6,
+        no_value="no run in this time range",
+    )
+
+
+RUNS = runs(26, "runs", OF_RUN)

@@ -129,7 +129,7 @@ FAULTS = lines(
     "Faults of the generator's own machine, per second",
     "How many requests fail here, for want of a descriptor, a port, memory or a name?",
     "any: these requests never reached the target.",
-    Unit.PER_SECOND,
+    Unit.EVENTS,
     Query("A", _each_second(loadgen.WORKER_FAULTS), "{{worker}}", ABSENT["gc"]),
     width=HALF,
 )

@@ -114,7 +114,7 @@ def points(panel: Panel, drawn: Sequence[Drawn]) -> go.Figure:
                     y=[y for _, y in pairs],
                     name=f"{query.legend} {run}",
                     mode="markers",
-                    marker={"size": 6, "color": palette.SERIES[(index + place * len(others)) % len(palette.SERIES)]},
+                    marker={"size": 6, "color": query.style.colour or _spare(index + place * len(others))},
                 )
             )
     tick, suffix = TICKS.get(panel.x_unit, (",.3~f", ""))
@@ -123,6 +123,10 @@ def points(panel: Panel, drawn: Sequence[Drawn]) -> go.Figure:
     made.update_yaxes(tickformat=tick, ticksuffix=suffix, rangemode="tozero")
     made.update_layout(hovermode="closest")
     return made
+
+
+def _spare(place: int) -> str:
+    return palette.SERIES[place % len(palette.SERIES)]
 
 
 def number(value: float, unit: Unit) -> str:
@@ -134,7 +138,7 @@ def number(value: float, unit: Unit) -> str:
             return _duration(value)
         case Unit.INSTANT:
             return datetime.fromtimestamp(value / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
-        case Unit.PER_SECOND:
+        case Unit.PER_SECOND | Unit.EVENTS:
             return f"{value:,.1f}/s"
         case _:
             scale, letter = next(((size, name) for size, name in SCALES if abs(value) >= 10 * size), (1.0, ""))

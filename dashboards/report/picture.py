@@ -45,6 +45,7 @@ MICRO = 1e-6
 TICKS = {
     Unit.SECONDS: (".3~s", "s"),
     Unit.PER_SECOND: (".3~s", "/s"),
+    Unit.EVENTS: (".3~s", "/s"),
     Unit.SHARE: (".3~%", ""),
     Unit.COUNT: (",.3~f", ""),
     Unit.BYTES: (".3~s", "B"),
