@@ -10,6 +10,8 @@ that measured wrongly: smooth overload, a quota, a busy neighbour on the same co
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -179,6 +181,24 @@ LIMITS: Mapping[str, Limit] = {
 
 if tuple(LIMITS) != SIGNALS:
     raise AssertionError("every signal has one limit, in the order of their names")
+
+
+def read_limits(text: str) -> tuple[tuple[str, float], ...]:
+    """`loop_lag=30ms,cpu=0.9`: signal and limit, times in `ms` or `s`. Raises `ValueError` with a sentence."""
+    found = []
+    for part in filter(None, (one.strip() for one in text.split(","))):
+        signal, _, written = part.partition("=")
+        limit = LIMITS.get(signal.strip())
+        if limit is None:
+            raise ValueError(f"{part}: {signal} is no signal; there are {', '.join(SIGNALS)}")
+        form = r"([0-9]+(?:\.[0-9]+)?)(ms|s)" if limit.unit == "seconds" else r"([0-9]+(?:\.[0-9]+)?)()"
+        match = re.fullmatch(form, written.strip())
+        value = float(match[1]) * (0.001 if match[2] == "ms" else 1.0) if match else math.nan
+        if not limit.least <= value <= limit.most:
+            wanted = "a time such as 30ms" if limit.unit == "seconds" else "a number such as 0.9"
+            raise ValueError(f"{part}: write {wanted}, from {limit.least:g} to {limit.most:g} {limit.unit}")
+        found.append((signal.strip(), value))
+    return tuple(found)
 
 
 def in_force(changed: Iterable[tuple[str, float]] = ()) -> dict[str, float]:

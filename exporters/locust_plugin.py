@@ -3,8 +3,9 @@
     locust -f mine.py,$(stagelight-exporter --locust-plugin)
 
 Every process measures itself and its own requests each second; master or local runner serve them all at
-`http://127.0.0.1:9646/metrics` (`--stagelight-listen`, or STAGELIGHT_LOCUST_LISTEN). The locustfile stays as it is;
-`import exporters.locust_plugin` in it does the same.
+`http://127.0.0.1:9646/metrics` (`--stagelight-listen`, or STAGELIGHT_LOCUST_LISTEN; `--stagelight-limits`, or
+STAGELIGHT_LOCUST_LIMITS, moves the limits). The locustfile stays as it is; `import exporters.locust_plugin` in it does
+the same.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from locust.runners import MasterRunner, WorkerRunner
 from prometheus_client import CollectorRegistry, make_wsgi_app
 
 from exporters.loadgen import Load
-from exporters.loadgen_limits import in_force
+from exporters.loadgen_limits import in_force, read_limits
 from exporters.loadgen_lookups import Resolver
 from exporters.loadgen_pulse import Pulse, Vitals
 from exporters.locust_account import Account, Tally, packed, unpacked
@@ -44,11 +45,9 @@ class Node:
     def __init__(self, environment: Any) -> None:
         """Measure from now on; called in each process once it has been forked."""
         self._environment, self._runner = environment, environment.runner
-        limits = in_force()
-        if isinstance(self._runner, MasterRunner):
-            limits["loop_lag"] *= MASTER_PATIENCE
-        self._limits = in_force()
-        self._pulse = Pulse(limits)
+        self._limits = in_force(read_limits(str(getattr(environment.parsed_options, "stagelight_limits", "") or "")))
+        patience = MASTER_PATIENCE if isinstance(self._runner, MasterRunner) else 1
+        self._pulse = Pulse({**self._limits, "loop_lag": patience * self._limits["loop_lag"]})
         self._tally, self._account, self._expected = Tally(), Account(), 0
         hub: Any = gevent.get_hub()
         hub.resolver = self._names = Resolver(hub.resolver)
@@ -133,6 +132,13 @@ def _add_options(parser: Any, **_: Any) -> None:
         default="127.0.0.1:9646",
         metavar="HOST:PORT",
         help="where master or local runner serve the generator's metrics (127.0.0.1:9646)",
+    )
+    parser.add_argument(
+        "--stagelight-limits",
+        env_var="STAGELIGHT_LOCUST_LIMITS",
+        default="",
+        metavar="SIGNAL=LIMIT,...",
+        help="limits of the generator's signals instead of those that ship, such as loop_lag=30ms,cpu=0.9",
     )
 
 

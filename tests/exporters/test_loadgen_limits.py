@@ -8,7 +8,7 @@ import pytest
 
 from controller.generator_spec import GeneratorSpec, decode_spec, encode_spec
 from controller.plans.loader import load_plan
-from exporters.loadgen_limits import LIMITS, Limit, in_force
+from exporters.loadgen_limits import LIMITS, Limit, in_force, read_limits
 from exporters.names.loadgen import SIGNALS
 
 EVERY_KIND = Path(__file__).parents[1] / "controller" / "plans" / "valid" / "every_kind.yaml"
@@ -39,6 +39,26 @@ def test_a_plan_may_move_any_limit_and_no_other_moves_with_it() -> None:
 def test_an_unknown_signal_has_no_limit() -> None:
     with pytest.raises(KeyError):
         in_force([("load_average", 1.0)])
+
+
+def test_limits_are_read_as_people_write_them() -> None:
+    assert read_limits("loop_lag=30ms, cpu=0.9,workers=4s,") == (("loop_lag", 0.03), ("cpu", 0.9), ("workers", 4.0))
+    assert read_limits("") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("load=1", "load is no signal"),
+        ("loop_lag=30", "write a time such as 30ms"),
+        ("cpu=90%", "write a number such as 0.9"),
+        ("cpu=20", "from 0.0001 to 10 ratio"),
+        ("cpu", "write a number"),
+    ],
+)
+def test_what_is_no_limit_is_told(text: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        read_limits(text)
 
 
 def test_limits_reach_the_generator_and_change_what_the_plan_is() -> None:

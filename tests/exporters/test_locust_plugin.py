@@ -71,6 +71,7 @@ def a_locust(folder: Path, target: str, *more: str, listen: str = "127.0.0.1:0")
     (folder / "mine.py").write_text(MINE)
     command = [LOCUST, "-f", f"{folder / 'mine.py'},{PLUGIN}", "--headless", "--users", "4", "--spawn-rate", "4"]
     command += ["--host", target, "--run-time", "40s", "--stagelight-listen", listen, *more]
+    command += ["--stagelight-limits", "cpu=0.5"]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True, cwd=folder)
     try:
@@ -135,6 +136,7 @@ def _shows_every_process(folder: Path, workers: set[str]) -> None:
     clock = 'loadgen_saturation{signal="clock",worker="%s"}'
     found = wait_for(folder, lambda f: f[ok] > 40 and f[bad] > 0 and all(clock % name in f for name in workers))
     senders = workers - {"master"}
+    assert found['loadgen_signal_limit{signal="cpu"}'] == 0.5
     assert found["loadgen_users_target"] == 4
     assert found["loadgen_users_running"] == 4
     assert found["loadgen_workers_connected"] == found["loadgen_workers_expected"] == len(senders)
