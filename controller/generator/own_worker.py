@@ -6,6 +6,7 @@ once and then the process; a thread of the system's sees to it even where the co
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 from collections.abc import Callable
@@ -95,6 +96,8 @@ def run(spec: GeneratorSpec, name: str, host: str, port: int, *, far: bool = Fal
     names = Names(troubles.say)
     books.reasons.names = names.counts
     recording = _listen(environment, books, troubles, names)
+    gc.collect()
+    gc.freeze()  # Locust and the file's own imports are never looked through again: shorter pauses under load
     crowd = OwnCrowd(runner, classes, recording, troubles.say)
     worker = Worker(name, runner, books, crowd, spec.limits, far=far)
     _thread_watch(books.gate)
