@@ -18,8 +18,8 @@ from tests.validity.live import Alarm, Sample, Watch, alarms
 from tests.validity.program import Program, started
 from tests.validity.servers import Server, a_server
 
-START_SECONDS = 45.0
-END_SECONDS = 45.0
+START_SECONDS = 60.0
+END_SECONDS = 60.0
 LOCUST_WARNS = ("CPU usage above", "exceeded cpu threshold")
 
 

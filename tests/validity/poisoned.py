@@ -186,7 +186,7 @@ POISONED = (
         "users: 5",
         PAUSING.format("20ms"),
         poison=Poison(blackout.no_scrapes, blackout.with_prometheus, needs=("prometheus",)),
-        right=("scrapes", "series_lost"),
+        right=("scrapes",),
         why="nobody scrapes: the run's series have a hole, and nobody on call sees anything",
     ),
 )

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.validity.case import Case
+from tests.validity.case import Case, from_the_start
 from tests.validity.live import Alarm
 from tests.validity.play import Played
 
@@ -149,13 +149,22 @@ def _first_right(case: Case, played: Played, during: list[Alarm], refused: bool)
     if played.struck is None:
         return None, ""
     surfaces = {"metric": during, "annotation": [mark for mark in played.marks if mark.at >= played.struck]}
-    seen = [(alarm.at, where) for where, found in surfaces.items() for alarm in found if alarm.what in case.right]
+    right = set(case.right) - _on_already(case, played)
+    seen = [(alarm.at, where) for where, found in surfaces.items() for alarm in found if alarm.what in right]
     if seen:
         return min(seen)[0] - played.struck, min(seen)[1]
     said = _said(played.record.get("verdict", {}).get("reasons", ()))
-    if said & set(case.right):
+    if said & right:
         return _first_in_seconds(case, played), "record"
     return None, ""
+
+
+def _on_already(case: Case, played: Played) -> set[str]:
+    """What was at its limit right before the poison says nothing of it, unless the poison was there from the start."""
+    if case.poison is None or case.poison.strike is from_the_start or played.struck is None:
+        return set()
+    since = played.struck - LASTING_SECONDS
+    return {alarm.what for alarm in played.alarms if since <= alarm.at < played.struck}
 
 
 def _first_in_seconds(case: Case, played: Played) -> float | None:

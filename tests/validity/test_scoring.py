@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.validity.case import Case
+from controller.verdicts.reasons import ReasonKind
+from exporters.names.loadgen import SIGNALS
+from tests.validity.case import Case, Poison
 from tests.validity.live import Alarm, alarms, parse
 from tests.validity.play import Played
+from tests.validity.poisons.trigger import pull
 from tests.validity.report import row_line, totals
-from tests.validity.scoring import lasting, score
+from tests.validity.scoring import OF_THE_GENERATOR, lasting, score
 from tests.validity.table import CASES, SAMPLE
 
-HOGS = Case("hogs", "poisoned", "users: 1", right=("run_queue",))
+HOGS = Case("hogs", "poisoned", "users: 1", right=("run_queue",), poison=Poison(pull))
 WELL = Case("well", "healthy", "users: 1")
 SLOW = Case("slow", "slow", "users: 1")
 PAGE = """
@@ -60,6 +63,10 @@ def test_a_poison_counts_when_flagged_soon_and_for_the_right_reason() -> None:
     assert (wrong.flagged, wrong.right, wrong.holds) == (True, False, False)
     early = score(HOGS, played(*at(104.0), reasons=("saturated",), ruling="invalid"))
     assert (early.right, early.before) == (False, ("run_queue",))
+    lasts = score(HOGS, played(*at(104.0, 105.0, 106.5), reasons=("saturated",), ruling="invalid"))
+    assert not lasts.right  # it was on before: it says nothing of the poison
+    over = score(HOGS, played(*at(101.0, 106.5), reasons=("saturated",), ruling="invalid"))
+    assert over.holds
 
 
 def test_a_sentence_of_the_verdict_that_names_the_signal_is_right_but_has_no_time_without_a_second() -> None:
@@ -104,6 +111,13 @@ def test_totals_hold_only_what_was_reached() -> None:
     assert [figure.holds for figure in figures[:3]] == [True, True, True]
     assert not totals([*[good] * 18, bad, bad])[0].holds
     assert row_line(bad).startswith("NO poisoned hogs")
+
+
+def test_reasons_are_those_of_the_verdict_and_signals_those_of_the_generator() -> None:
+    kinds = {kind.value for kind in ReasonKind}
+    assert kinds >= OF_THE_GENERATOR
+    elsewhere = {"preflight", "scrapes"}
+    assert {word for case in CASES.values() for word in case.right} <= {*kinds, *SIGNALS, *elsewhere}
 
 
 def test_the_matrix_has_its_forty_five_and_every_poison_its_reason() -> None:
