@@ -98,7 +98,7 @@ NOW = Panel(
     unit=Unit.PLAIN,
     kind=Kind.TABLE,
     queries=(
-        Query("A", Expr(f'label_join({WORST_OF_EACH}, "remedy", "", "signal")'), "of its limit"),
+        Query("A", Expr(f'sort_desc(label_join({WORST_OF_EACH}, "remedy", "", "signal"))'), "of its limit"),
         Query("B", max_by(series(loadgen.SIGNAL_LIMIT, OF_GENERATOR), "signal"), "limit"),
     ),
     thresholds=(Threshold(None, palette.GOOD), Threshold(0.8, palette.WARN), Threshold(1, palette.BAD)),
@@ -109,6 +109,6 @@ NOW = Panel(
         Column("B", "limit", Unit.COUNT, width=80),
         Column("remedy", "what to do at it", width=780, texts=REMEDIES),
     ),
-    height=16,
+    height=18,
     no_value="none",
 )
