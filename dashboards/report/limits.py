@@ -65,8 +65,8 @@ QUANTILES = ("p50", "p95", "p99", "p99.9")
 DISTORTION_NOTE = (
     "How much of each quantile the generator itself may have added: the same quantile of how long its event loops let "
     "things wait, and in an open loop of how late requests left; of the P50 also what a lone probe of the controller's "
-    "own did not see. The slowest answers are assumed to be those that waited longest, so it is the most that loops can "
-    "have added; what a busy machine takes from generator and target alike is not in it."
+    "own did not see. The slowest answers are assumed to be those that waited longest, so it is the most that the "
+    "loops can have added; what a busy machine takes from generator and target alike is not in it."
 )
 
 

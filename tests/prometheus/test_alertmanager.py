@@ -23,6 +23,7 @@ RECEIVERS = {"critical": "on-call", "warning": "load-testers"}
 INHIBITED = (
     ("LoadGeneratorSaturated", {"job": "loadgen"}, "ObjectiveBurning", {"plan": "p"}),
     ("LoadGeneratorSaturated", {"job": "loadgen"}, "ErrorBurst", {"job": "loadgen"}),
+    ("LoadGeneratorBehindSchedule", {"job": "loadgen"}, "ObjectiveBurning", {"plan": "p"}),
     ("TargetDown", {"job": "tfserving", "instance": "t"}, "RunStalled", {"job": "loadgen"}),
     ("TargetDown", {"job": "exporter", "instance": "e"}, "ScrapeFailing", {"job": "exporter", "instance": "e"}),
     (
