@@ -21,6 +21,9 @@ from exporters.names.loadgen import SIGNALS
 VIEW_SECONDS = 3.0
 """How far signals look back."""
 
+MASTER_PATIENCE = 5
+"""The master sends nothing: what its loop does late by a tenth of a second harms no request."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limit:
@@ -181,6 +184,11 @@ LIMITS: Mapping[str, Limit] = {
 
 if tuple(LIMITS) != SIGNALS:
     raise AssertionError("every signal has one limit, in the order of their names")
+
+
+def of_master(limits: Mapping[str, float]) -> dict[str, float]:
+    """The same for a process that only divides the load and adds up what became of it."""
+    return {**limits, "loop_lag": MASTER_PATIENCE * limits["loop_lag"]}
 
 
 def read_limits(text: str) -> tuple[tuple[str, float], ...]:

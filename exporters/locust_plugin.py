@@ -25,7 +25,7 @@ from locust.runners import MasterRunner, WorkerRunner
 from prometheus_client import CollectorRegistry, make_wsgi_app
 
 from exporters.loadgen import Load
-from exporters.loadgen_limits import in_force, read_limits
+from exporters.loadgen_limits import in_force, of_master, read_limits
 from exporters.loadgen_lookups import Resolver
 from exporters.loadgen_pulse import Pulse, Vitals
 from exporters.locust_account import Account, Tally, packed, unpacked
@@ -33,9 +33,6 @@ from exporters.locust_outcome import outcome
 from exporters.locust_page import Page, State
 
 REPORT = "stagelight_pulse"
-MASTER_PATIENCE = 5
-"""A master sends nothing: what its loop does late by a tenth of a second harms no request."""
-
 log = logging.getLogger("stagelight")
 
 
@@ -46,8 +43,7 @@ class Node:
         """Measure from now on; called in each process once it has been forked."""
         self._environment, self._runner = environment, environment.runner
         self._limits = in_force(read_limits(str(getattr(environment.parsed_options, "stagelight_limits", "") or "")))
-        patience = MASTER_PATIENCE if isinstance(self._runner, MasterRunner) else 1
-        self._pulse = Pulse({**self._limits, "loop_lag": patience * self._limits["loop_lag"]})
+        self._pulse = Pulse(of_master(self._limits) if isinstance(self._runner, MasterRunner) else self._limits)
         self._tally, self._account, self._expected = Tally(), Account(), 0
         hub: Any = gevent.get_hub()
         hub.resolver = self._names = Resolver(hub.resolver)

@@ -9,7 +9,7 @@ from controller.generator import pulse
 from controller.generator.book import Book
 from controller.generator.pulse import Vitals
 from controller.plans.generator import Limits
-from exporters.loadgen_limits import in_force
+from exporters.loadgen_limits import in_force, of_master
 
 WORKERS = "workers"
 
@@ -21,7 +21,7 @@ class MasterPulse:
         """Start to measure this process; `changed` are the plan's limits."""
         limits = in_force(changed)
         self._book, self._limit = book, limits[WORKERS]
-        self._pulse = pulse.begin(pulse.master_limits(limits))
+        self._pulse = pulse.begin(of_master(limits))
 
     def take(self) -> Vitals:
         """Since the last call."""

@@ -8,10 +8,7 @@ import gevent
 
 from exporters.loadgen_pulse import Pulse, Vitals
 
-__all__ = ["Pulse", "Vitals", "begin", "master_limits"]
-
-MASTER_PATIENCE = 5
-"""The master sends nothing: what its loop does late by a tenth of a second is still told in the same second."""
+__all__ = ["Pulse", "Vitals", "begin"]
 
 
 def begin(limits: Mapping[str, float]) -> Pulse:
@@ -19,8 +16,3 @@ def begin(limits: Mapping[str, float]) -> Pulse:
     pulse = Pulse(limits)
     gevent.spawn(pulse.probe, gevent.sleep)
     return pulse
-
-
-def master_limits(limits: Mapping[str, float]) -> dict[str, float]:
-    """The same for the process that only divides the load and adds up what became of it."""
-    return {**limits, "loop_lag": MASTER_PATIENCE * limits["loop_lag"]}

@@ -13,8 +13,7 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from controller.generator.pulse import MASTER_PATIENCE, master_limits
-from exporters.loadgen_limits import in_force
+from exporters.loadgen_limits import MASTER_PATIENCE, in_force, of_master
 
 pytestmark = pytest.mark.slow
 
@@ -123,6 +122,6 @@ def _stand_still(process: subprocess.Popen[str]) -> None:
 
 
 def test_the_masters_loop_may_lag_more_because_it_sends_nothing() -> None:
-    ours, master = in_force(), master_limits(in_force())
+    ours, master = in_force(), of_master(in_force())
     assert master["loop_lag"] == MASTER_PATIENCE * ours["loop_lag"]
     assert {name for name in ours if ours[name] != master[name]} == {"loop_lag"}
