@@ -11,14 +11,11 @@ from typing import Any
 import pytest
 import yaml
 
-from controller.plans.plan import Phase
-from controller.running.annotation import DISTURBANCE, MARKERS
-from dashboards import palette
 from dashboards.board import TAG, Board, Row
 from dashboards.boards import HEALTH
 from dashboards.catalog import BOARDS
 from dashboards.grafana.layout import COLUMNS, Place, above_the_fold, lay_out
-from dashboards.grafana.render import PHASE_TAG, PROVISIONED_UID, layers, render
+from dashboards.grafana.render import PROVISIONED_UID, render
 from dashboards.panel import Kind, Panel, Unit
 from exporters.loadgen_limits import LIMITS
 from exporters.names import loadgen
@@ -207,19 +204,6 @@ def test_variables_take_one_or_many_or_none(board: Board) -> None:
     for panel in board.panels:
         for query in panel.queries:
             assert not re.search(r'[^~]"\$', query.expr), "a variable with many values needs =~"
-
-
-def test_phases_and_outcomes_have_a_colour_each_and_the_regions_are_found_by_their_tags() -> None:
-    assert tuple(palette.PHASES) == tuple(phase.value for phase in Phase)
-    assert tuple(palette.OUTCOMES) == loadgen.OUTCOMES
-    assert PHASE_TAG in MARKERS
-    notes, *regions, troubles, metrics = layers()
-    assert (notes["builtIn"], metrics["enable"], troubles["enable"]) == (1, False, True)
-    assert troubles["target"]["tags"] == [MARKERS[0], DISTURBANCE]
-    for region in regions:
-        assert region["target"]["tags"] == [PHASE_TAG, f"phase:{region['name']}"]
-        assert region["target"]["limit"] >= 500
-        assert region["enable"]
 
 
 def test_provisioning_is_read_only_holds_no_secret_and_polls() -> None:

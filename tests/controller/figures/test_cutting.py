@@ -188,7 +188,7 @@ REQUESTS = st.lists(st.tuples(st.floats(0.0, 59.0), st.floats(0.001, 9.0)), max_
 
 
 @given(REQUESTS, st.integers(2, 50), st.integers(4, 8))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_no_request_that_is_left_was_under_way_in_the_disturbed_stretch(
     requests: list[tuple[float, float]], begin: int, length: int
 ) -> None:

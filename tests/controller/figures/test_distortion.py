@@ -100,7 +100,7 @@ def test_what_was_cut_out_distorts_nothing() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(1, 80_000), st.integers(0, 19_000)), min_size=200, max_size=200))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_the_estimate_covers_what_was_really_added_when_the_slowest_waited_longest(
     pairs: list[tuple[int, int]],
 ) -> None:
