@@ -7,27 +7,20 @@ from __future__ import annotations
 
 import base64
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from controller.plans.csv_rows import ENCODING, csv_rows
-from controller.plans.json_lines import BadLine, json_value, raw_lines
+from controller.plans.line_pools import Lines, PayloadError, Requests, lines_in
 from controller.plans.model_inputs import ModelInput, random_instances
 from controller.plans.npy_file import open_npy
 from controller.plans.plan import Payloads
-from controller.plans.recorded import Recorded, read_requests
 
-LOOKED_AT = 10_000
-"""Lines of a file that are looked at for different structures of instance."""
-
-
-class PayloadError(ValueError):
-    """The payload source cannot be used; the message names the file, the place and the remedy."""
+__all__ = ["Array", "Lines", "PayloadError", "Pool", "Requests", "Values", "pool_of"]
 
 
 class Pool(Protocol):
@@ -70,39 +63,6 @@ class Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
-    """Instances as JSON values, one from each line of a file that is not blank."""
-
-    path: Path
-    starts: array[int]  # the place of each instance in the file
-
-    def pick(self, indices: Sequence[int]) -> list[Any]:
-        """Read and parsed only now. Raises `PayloadError` with the number of a line that is not JSON."""
-        with self.path.open("rb") as file:
-            return [self._value(file, self.starts[index]) for index in indices]
-
-    def structures(self) -> list[int]:
-        """Names, nesting and types of fields, of the first ten thousand."""
-        first: dict[str, int] = {}
-        for index, value in enumerate(self.pick(range(min(len(self), LOOKED_AT)))):
-            first.setdefault(_structure(value), index)
-        return list(first.values())
-
-    def __len__(self) -> int:
-        """Lines that are not blank."""
-        return len(self.starts)
-
-    def _value(self, file: Any, start: int) -> Any:
-        file.seek(start)
-        value = json_value(file.readline())
-        if isinstance(value, BadLine):
-            file.seek(0)
-            number = sum(file.read(piece).count(b"\n") for piece in _pieces(start)) + 1
-            raise PayloadError(f"{self.path}:{number}: {value.what}; {value.remedy}")
-        return value
-
-
-@dataclass(frozen=True, slots=True)
 class Values:
     """Instances that are in memory already."""
 
@@ -113,19 +73,12 @@ class Values:
         return [self.values[index] for index in indices]
 
     def structures(self) -> list[int]:
-        """They are alike: made by one rule, or each a whole request."""
+        """They are alike: made by one rule."""
         return [0]
 
     def __len__(self) -> int:
         """How many there are."""
         return len(self.values)
-
-
-def _pieces(size: int) -> Iterator[int]:
-    """Sizes that sum up to `size`, none of them large."""
-    while size > 0:
-        yield min(size, 1 << 20)
-        size -= 1 << 20
 
 
 def pool_of(payloads: Payloads, inputs: Sequence[ModelInput] = ()) -> Pool:
@@ -144,11 +97,11 @@ def _pool(payloads: Payloads, inputs: Sequence[ModelInput]) -> Pool:
     if payloads.npy is not None:
         return Array(_npy(payloads.npy))
     if payloads.jsonl is not None:
-        return _lines(payloads.jsonl)
+        return lines_in(payloads.jsonl)
     if payloads.csv is not None:
         return Array(_csv(payloads.csv))
     if payloads.requests is not None:
-        return Values(_requests(payloads.requests))
+        return Requests(lines_in(payloads.requests))
     if payloads.body is not None:
         return Values([payloads.body])
     if payloads.random_shape is not None:
@@ -174,19 +127,6 @@ def _npy(path: Path) -> np.ndarray[Any, Any]:
         raise PayloadError(f"could not read payloads from {path}: {error}") from error
 
 
-def _lines(path: Path) -> Lines:
-    starts = array("Q")
-    try:
-        with path.open("rb") as file:
-            for number, place, line in raw_lines(file):
-                if isinstance(line, BadLine):
-                    raise PayloadError(f"{path}:{number}: {line.what}; {line.remedy}")
-                starts.append(place)
-    except OSError as error:
-        raise PayloadError(f"could not read payloads from {path}: {error}") from error
-    return Lines(path, starts)
-
-
 def _csv(path: Path) -> np.ndarray[Any, Any]:
     numbers, width = array("d"), 0
     try:
@@ -199,13 +139,6 @@ def _csv(path: Path) -> np.ndarray[Any, Any]:
     except OSError as error:
         raise PayloadError(f"could not read payloads from {path}: {error}") from error
     return np.frombuffer(numbers, dtype=np.float64).reshape(-1, width) if width else np.zeros((0, 1))
-
-
-def _requests(path: Path) -> list[Recorded]:
-    try:
-        return list(islice(read_requests(path), 1_000_000))
-    except (OSError, ValueError) as error:
-        raise PayloadError(f"could not read recorded requests from {path}: {error}") from error
 
 
 def _plain(values: np.ndarray[Any, Any]) -> list[Any]:
@@ -221,17 +154,3 @@ def _base64(item: Any) -> Any:
     if isinstance(item, list):
         return [_base64(inner) for inner in item]
     return {"b64": base64.b64encode(item).decode()}
-
-
-def _structure(value: Any) -> str:
-    match value:
-        case dict():
-            return "{" + ",".join(f"{name}:{_structure(value[name])}" for name in sorted(value)) + "}"
-        case list():
-            return f"[{len(value)}x{_structure(value[0])}]" if value else "[]"
-        case bool() | None:
-            return str(type(value).__name__)
-        case int() | float():
-            return "number"
-        case _:
-            return "text"
