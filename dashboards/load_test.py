@@ -7,8 +7,19 @@ from __future__ import annotations
 
 from dashboards.board import Board, Row
 from dashboards.panels import client, load, loadgen, machine, overview, run, server
-from dashboards.panels.shapes import beside
+from dashboards.panels.shapes import beside, quarter
 from dashboards.variables import GENERATOR, HOST, MODEL, PLAN, RUN, SERVER
+
+NOW = (
+    run.PHASE_NOW,
+    run.TIME_LEFT,
+    run.LAST_VERDICT,
+    overview.VERDICT_SO_FAR,
+    run.RATE_NOW,
+    run.P99_NOW,
+    run.ERRORS_NOW,
+    run.SATURATION_NOW,
+)
 
 BOARD = Board(
     uid="stagelight-load-test",
@@ -19,14 +30,7 @@ BOARD = Board(
             100,
             "Run",
             (
-                run.PHASE_NOW,
-                run.TIME_LEFT,
-                run.LAST_VERDICT,
-                overview.VERDICT_SO_FAR,
-                run.RATE_NOW,
-                run.P99_NOW,
-                run.ERRORS_NOW,
-                run.SATURATION_NOW,
+                *(quarter(panel) for panel in NOW),
                 run.PHASES,
             ),
         ),

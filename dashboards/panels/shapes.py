@@ -98,6 +98,11 @@ def beside(panel: Panel, height: int) -> Panel:
     return replace(panel, width=HALF, height=height)
 
 
+def quarter(panel: Panel) -> Panel:
+    """The number as one of four in a line, which is what its title has room in."""
+    return replace(panel, width=6, height=3)
+
+
 def coloured(ref: str, expr: Expr, legend: str, colour: str, absent: str | None = None) -> Query:
     """A query whose line has a colour of its own; an empty one leaves the choice to the palette."""
     return Query(ref, expr, legend, absent, Style(colour or None))
