@@ -61,7 +61,7 @@ class GpuReader:
             count = pynvml.nvmlDeviceGetCount()
         except pynvml.NVMLError as error:
             return self._fall(code(error))
-        devices = self._crew.read(min(count, MOST_DEVICES))
+        devices = self._told_apart(self._crew.read(min(count, MOST_DEVICES)))
         hung = self._crew.hung
         self._watch(devices, min(count, MOST_DEVICES))
         present = {device.identity.uuid for device in devices}
@@ -82,6 +82,14 @@ class GpuReader:
             self._simulated,
         )
 
+    def _told_apart(self, devices: tuple[Device, ...]) -> tuple[Device, ...]:
+        """The first of each UUID: a second one would have the same series, and the whole page would be refused."""
+        first: dict[str, Device] = {}
+        for device in devices:
+            if first.setdefault(device.identity.uuid, device) is not device:
+                self._failures[device.identity.uuid, "identity", "duplicate"] += 1
+        return tuple(first.values())
+
     def close(self) -> None:
         """Shut the library down, as a driver wants it before its user ends; not while a call is in it."""
         if not self._up:
@@ -101,6 +109,7 @@ class GpuReader:
         pynvml.nvmlInit()
         self._up, self._down, self._opening = True, "", _BACKOFF
         self._watched = frozenset()
+        self._memories.clear()  # another driver may have other fields
         self._simulated = hasattr(pynvml.nvmlLib, "nvmlStandin")
         self._versions = Versions(
             _text(pynvml.nvmlSystemGetDriverVersion), _text(pynvml.nvmlSystemGetNVMLVersion), _cuda()
