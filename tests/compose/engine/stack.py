@@ -130,6 +130,10 @@ class Stack:
             self.execute("controller", "python", "-c", script).split(), key=lambda name: name.rsplit("-", 2)[1]
         )
 
+    def has_record(self, run: str) -> bool:
+        """Whether the run is over."""
+        return "record.json" in self.execute("controller", "ls", f"runs/{run}").split()
+
     def record(self, run: str) -> Json:
         """The record of a run."""
         found: Json = json.loads(self.execute("controller", "cat", f"runs/{run}/record.json"))
