@@ -110,6 +110,7 @@ BROAD_HANDLERS = {
     "exporters/source.py",
     "exporters/gpu/crew.py",
     "controller/generator/sender.py",
+    "controller/generator/slot.py",
     "controller/generator/own_crowd.py",
     "controller/generator/own_recording.py",
     "controller/running/daemon.py",
