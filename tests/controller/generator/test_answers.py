@@ -79,7 +79,7 @@ def test_large_answers_are_parsed_whole_one_in_so_many() -> None:
         (ConnectionResetError(errno.ECONNRESET, "reset"), ledger.CONNECTION_ERROR),
         (ConnectionLostError("cut"), ledger.CONNECTION_ERROR),
         (ConnectTimeoutError("no connection within 1 s"), ledger.CONNECTION_ERROR),
-        (socket.gaierror(socket.EAI_NONAME, "no name"), ledger.CONNECTION_ERROR),
+        (socket.gaierror(socket.EAI_NONAME, "no name"), ledger.GENERATOR_ERROR),
         (OSError(errno.EMFILE, "too many open files"), ledger.GENERATOR_ERROR),
         (OSError(errno.EADDRNOTAVAIL, "no port"), ledger.GENERATOR_ERROR),
         (BadAnswerError("garbage"), ledger.INVALID_RESPONSE),
