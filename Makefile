@@ -15,7 +15,7 @@ demo: setup ## one command: a target, exporters, Prometheus, a run, a verdict (K
 	@exec $(BIN)/stagelight demo $(if $(KEEP),--keep) $(DEMO)
 
 test: setup-dev tools ## run every test
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup $(TESTS)
+	@$(BIN)/python -m pytest --numprocesses 2 $(TESTS)
 
 compose-test: setup-dev ## bring the composition up on a Docker engine of its own (root, Debian; 20 minutes)
 	@STAGELIGHT_COMPOSE_TEST=1 timeout --signal INT --kill-after 120 2400 \
