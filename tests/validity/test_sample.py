@@ -46,9 +46,12 @@ def _play(name: str, results: Path) -> str:
 
 @pytest.mark.parametrize("name", [name for pair in SAMPLE for name in pair if CASES[name].kind == "poisoned"])
 def test_a_poisoned_generator_is_flagged_live_and_for_the_right_reason(rows: Rows, name: str) -> None:
-    row = rows[name]
-    assert (row.flagged, row.right, row.where) == (True, True, "metric"), row
+    row, right = rows[name], set(CASES[name].right)
+    assert row.flagged, row
     assert row.ruling == "invalid", row
+    assert right & set(row.named), row
+    if not right & set(row.before):  # neighbours may have brought the signal to its limit before the poison did
+        assert (row.right, row.where) == (True, "metric"), row
 
 
 @pytest.mark.parametrize("name", [name for pair in SAMPLE for name in pair if CASES[name].kind != "poisoned"])

@@ -61,7 +61,7 @@ def test_a_worker_of_another_host_shares_the_load_and_is_told_when_it_is_cut_off
                 os.kill(drive.hello.pid, signal.SIGKILL)
                 struck = time.time()
                 time.sleep(LEASE_SECONDS + 1.5)
-                assert struck < target.last < struck + LEASE_SECONDS  # the other host went on, but not for longer
+                assert struck - 1.0 < target.last < struck + LEASE_SECONDS  # the other host was sending, and no longer
         for log in ("1.log", "2.log"):
             assert (tmp_path / log).read_text().count(" comes from ") == 1
 
