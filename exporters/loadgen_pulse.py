@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,6 +35,16 @@ class Vitals:
     lags_us: tuple[int, ...]
     saturation: dict[str, float]
     readings: dict[str, float] = field(default_factory=dict)
+
+    def packed(self) -> list[Any]:
+        """As Locust's channel carries it."""
+        return [self.cpu_seconds, self.resident_bytes, list(self.lags_us), self.saturation, self.readings]
+
+    @classmethod
+    def unpacked(cls, body: Sequence[Any]) -> Vitals:
+        """From what arrived."""
+        cpu, resident, lags, *rest = body
+        return cls(cpu, resident, tuple(lags), *rest)
 
 
 class Pulse:

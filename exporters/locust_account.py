@@ -50,6 +50,10 @@ class Buckets:
             found.append((str(self.bounds[index]) if index < len(self.bounds) else "+Inf", float(total)))
         return found
 
+    def told(self) -> tuple[list[tuple[str, float]], float]:
+        """As a page writes it."""
+        return self.cumulative(), self.sum
+
 
 Parts = dict[str, tuple[dict[int, int], float]]
 """By outcome: bucket to number, and the sum of the latencies in seconds."""
@@ -126,12 +130,10 @@ class Account:
 def packed(parts: Parts, vitals: Vitals) -> dict[str, Any]:
     """A report as Locust's channel carries it: its keys are texts."""
     cells = [[outcome, list(counts.items()), total] for outcome, (counts, total) in parts.items()]
-    body = [vitals.cpu_seconds, vitals.resident_bytes, list(vitals.lags_us), vitals.saturation, vitals.readings]
-    return {"cells": cells, "vitals": body}
+    return {"cells": cells, "vitals": vitals.packed()}
 
 
 def unpacked(body: Mapping[str, Any]) -> tuple[Parts, Vitals]:
     """A report from what arrived."""
     parts = {outcome: ({int(at): int(n) for at, n in counts}, float(total)) for outcome, counts, total in body["cells"]}
-    cpu, resident, lags, saturation, readings = body["vitals"]
-    return parts, Vitals(cpu, resident, tuple(lags), saturation, readings)
+    return parts, Vitals.unpacked(body["vitals"])

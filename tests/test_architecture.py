@@ -25,6 +25,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "controller/generator": (
         *("controller", "exporters.names", "exporters.metric", "exporters.loadgen_limits", "exporters.loadgen"),
         *("exporters.loadgen_pulse", "exporters.loadgen_readings", "exporters.loadgen_lookups"),
+        *("exporters.loadgen_families", "exporters.loadgen_faults", "exporters.discipline"),
     ),
     "compose": ("compose",),
 }

@@ -82,3 +82,7 @@ class Buckets:
             total += number
             found.append(("+Inf" if bound is None else str(bound / 1e6), float(total)))
         return found
+
+    def told(self) -> tuple[list[tuple[str, float]], float]:
+        """As a page writes it."""
+        return self.cumulative(), self.sum_us / 1e6

@@ -98,7 +98,6 @@ class WorkerReport:
 
     def packed(self) -> dict[str, Any]:
         """Without copying the counts."""
-        vitals = self.vitals
         return {
             "worker": self.worker,
             "sequence": self.sequence,
@@ -109,9 +108,7 @@ class WorkerReport:
             "intended": self.intended,
             "arrivals": self.arrivals,
             "retries": self.retries,
-            "vitals": [
-                *(vitals.cpu_seconds, vitals.resident_bytes, vitals.lags_us, vitals.saturation, vitals.readings)
-            ],
+            "vitals": self.vitals.packed(),
         }
 
 
@@ -128,9 +125,9 @@ class WorkerDrained:
 
 def unpacked_report(body: dict[str, Any]) -> WorkerReport:
     """A report from what arrived."""
-    cpu, resident, lags, *rest = body.pop("vitals")
+    vitals = Vitals.unpacked(body.pop("vitals"))
     rows = {name: tuple(tuple(row) for row in body[name]) for name in ("cells", "intended", "arrivals")}
-    return WorkerReport(**{**body, **rows}, vitals=Vitals(cpu, resident, tuple(lags), *rest))
+    return WorkerReport(**{**body, **rows}, vitals=vitals)
 
 
 def unpacked_share(body: dict[str, Any]) -> Share:
