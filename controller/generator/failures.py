@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 from socket import gaierror
 from typing import Protocol, runtime_checkable
 
@@ -10,12 +9,7 @@ from gevent import Timeout
 
 from controller.generator import ledger
 from controller.generator.answer import BadAnswerError
-
-GENERATOR_ERRNOS = frozenset(
-    {errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.EADDRINUSE, errno.ENOBUFS, errno.ENOMEM}
-)
-"""Failures of this machine, not of the target: no descriptor, no local port, no memory. So is a name that was not
-resolved."""
+from exporters.loadgen_faults import GENERATOR_ERRNOS
 
 
 @runtime_checkable
@@ -37,9 +31,12 @@ def outcome_of(error: BaseException) -> int:
             return ledger.TIMEOUT
         case BadAnswerError():
             return ledger.INVALID_RESPONSE
-        case gaierror():
-            return ledger.GENERATOR_ERROR
-        case OSError() if error.errno not in GENERATOR_ERRNOS:
+        case OSError() if not is_ours(error):
             return ledger.CONNECTION_ERROR
         case _:
             return ledger.GENERATOR_ERROR
+
+
+def is_ours(error: BaseException) -> bool:
+    """Of this machine: no descriptor, port or memory, or a name that was not resolved."""
+    return isinstance(error, gaierror) or (isinstance(error, OSError) and error.errno in GENERATOR_ERRNOS)

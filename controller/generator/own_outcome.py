@@ -8,9 +8,7 @@ the answer's status says more. A mistake in the user class is `generator_error`.
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterator
 from http.client import HTTPException
-from socket import gaierror
 from typing import Any
 
 import gevent
@@ -20,10 +18,8 @@ from geventhttpclient.response import HTTPConnectionClosed, HTTPParseError
 from locust.exception import CatchResponseError, LocustError
 
 from controller.generator import ledger
-from controller.generator.failures import GENERATOR_ERRNOS
-
-DEEPEST = 12
-"""Errors of a chain that are looked at."""
+from controller.generator.failures import is_ours
+from exporters.loadgen_faults import causes
 
 _TIMEOUTS = (gevent.Timeout, TimeoutError, requests.Timeout, urllib3.exceptions.TimeoutError)
 _REFUSED = urllib3.exceptions.NewConnectionError  # which urllib3 derives from its timeouts
@@ -69,8 +65,8 @@ def own_outcome(exception: Any, response: Any) -> int:
         return ledger.HTTP_ERROR
     if isinstance(exception, str | CatchResponseError | AssertionError) and status:
         return ledger.INVALID_RESPONSE
-    chain = list(_causes(exception))
-    if any(_is_ours(error) for error in chain):
+    chain = list(causes(exception))
+    if any(is_ours(error) for error in chain):
         return ledger.GENERATOR_ERROR
     return _by_kind(exception, chain)
 
@@ -91,11 +87,6 @@ def _by_kind(exception: Any, chain: list[BaseException]) -> int:
     return ledger.GENERATOR_ERROR if isinstance(exception, _MISTAKES) else ledger.INVALID_RESPONSE
 
 
-def _is_ours(error: BaseException) -> bool:
-    """Of this machine: no descriptor, port or memory, or a name that was not resolved."""
-    return isinstance(error, gaierror) or (isinstance(error, OSError) and error.errno in GENERATOR_ERRNOS)
-
-
 def _is_cut(exception: Any) -> bool:
     """geventhttpclient has one class for answers that are no HTTP and for those whose end never came."""
     return isinstance(exception, HTTPParseError) and str(exception).startswith("Incomplete")
@@ -109,18 +100,6 @@ def _status(response: Any) -> int | None:
 
 def _says_http(status: int | None) -> bool:
     return isinstance(status, int) and status >= 400
-
-
-def _causes(error: Any) -> Iterator[BaseException]:
-    """The error and what is in it: causes, contexts, wrapped arguments; each once, not endless."""
-    waiting, seen = [error], set[int]()
-    while waiting and len(seen) < DEEPEST:
-        one = waiting.pop(0)
-        if not isinstance(one, BaseException) or id(one) in seen:
-            continue
-        seen.add(id(one))
-        yield one
-        waiting += [one.__cause__, one.__context__, getattr(one, "reason", None), *one.args]
 
 
 def _grpc_code(exception: Any) -> str | None:
