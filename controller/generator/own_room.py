@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import resource
 import shutil
@@ -10,14 +9,10 @@ from pathlib import Path
 
 from controller.generator.process import DESCRIPTORS
 from controller.running.room import Room
+from exporters.discipline import read_discipline
 from exporters.loadgen_readings import Reader, Reading
 
 CLOCK = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
-STA_UNSYNC = 0x40
-TIMEX_BYTES = 208
-"""At least as large as the kernel's `struct timex`."""
-_STATUS_OFFSET = 40
-"""Of `status` in `struct timex` on 64-bit machines: modes, then four longs."""
 
 
 def read_room(runs: Path) -> Room:
@@ -70,12 +65,9 @@ def _clock() -> str | None:
 
 
 def _synchronised() -> bool | None:
-    """What the kernel's clock discipline says of itself (`adjtimex`, read only)."""
-    buffer = ctypes.create_string_buffer(TIMEX_BYTES)
+    """What the kernel's clock discipline says of itself."""
     try:
-        state = ctypes.CDLL(None, use_errno=True).adjtimex(buffer)
-    except (OSError, AttributeError):
+        found = read_discipline()
+    except OSError:
         return None
-    if state < 0 or ctypes.sizeof(ctypes.c_long) != 8:
-        return None
-    return not int.from_bytes(buffer.raw[_STATUS_OFFSET : _STATUS_OFFSET + 4], "little") & STA_UNSYNC
+    return None if found is None else found.synchronized

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from exporters.discipline import Discipline, decode
 from exporters.host import thermal
-from exporters.host.clock import Discipline, decode, follow, read_clock
+from exporters.host.clock import follow, read_clock
 
 SYS = Path(__file__).with_name("fixtures") / "sys"
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from exporters import page, text
+from exporters.discipline import Discipline
 from exporters.gpu import reading as gpu
 from exporters.host import clock
-from exporters.host.clock import ClockReading, Discipline
+from exporters.host.clock import ClockReading
 from exporters.host.collector import host_collector
 from exporters.host.rules import parse as parse_rule
 from exporters.names import exporter, host
