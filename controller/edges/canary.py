@@ -174,8 +174,7 @@ def _grpc_shots(plan: Plan, channel: grpc.Channel) -> Iterator[Shot]:
     target, workload = plan.target, plan.workload
     headers = grpc_channel.metadata(workload)
     seconds = workload.timeout.total_seconds()
-    raw: Any = channel.unary_unary(METADATA, request_serializer=None, response_deserializer=None)
-    told: bytes = raw(metadata_request(target, workload), timeout=seconds, metadata=headers)
+    told = grpc_channel.call(channel, METADATA, metadata_request(target, workload), headers, seconds)
     bodies = tuple(predict_requests(target, workload, inputs_in(told, workload.signature), most=POOL))
     call: Any = channel.unary_unary(
         PREDICT, request_serializer=None, response_deserializer=api.PredictResponse.FromString

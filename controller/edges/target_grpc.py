@@ -25,8 +25,6 @@ ASK_SECONDS = 5.0
 FIRST_SECONDS = 30.0
 """A model that is used for the first time may initialise itself: it gets longer than the plan's timeout."""
 
-Headers = Sequence[tuple[str, str]]
-
 
 @dataclass(frozen=True, slots=True)
 class GrpcTrial:
@@ -56,7 +54,7 @@ class GrpcTrial:
             if shape.fit:
                 yield self._predict(channel, headers, inputs)
 
-    def _status(self, channel: grpc.Channel, headers: Headers) -> Finding:
+    def _status(self, channel: grpc.Channel, headers: grpc_channel.Metadata) -> Finding:
         target = self.plan.target
         try:
             found = wanted(self.plan, _versions(channel, self.plan, headers))
@@ -64,12 +62,12 @@ class GrpcTrial:
             return Finding("grpc", False, f"{target.grpc}: {_told(error)}; {_remedy(error)}")
         return Finding("grpc", found.fit, found.sentence, warning=found.warning)
 
-    def _inputs(self, channel: grpc.Channel, headers: Headers) -> Sequence[ModelInput]:
+    def _inputs(self, channel: grpc.Channel, headers: grpc_channel.Metadata) -> Sequence[ModelInput]:
         target, workload = self.plan.target, self.plan.workload
-        told = _call(channel, METADATA, metadata_request(target, workload), headers, ASK_SECONDS)
+        told = grpc_channel.call(channel, METADATA, metadata_request(target, workload), headers, ASK_SECONDS)
         return inputs_in(told, workload.signature)
 
-    def _predict(self, channel: grpc.Channel, headers: Headers, inputs: Sequence[ModelInput]) -> Finding:
+    def _predict(self, channel: grpc.Channel, headers: grpc_channel.Metadata, inputs: Sequence[ModelInput]) -> Finding:
         target, workload = self.plan.target, self.plan.workload
         try:
             request = next(predict_requests(target, workload, inputs, most=1))
@@ -78,7 +76,7 @@ class GrpcTrial:
         limit = max(FIRST_SECONDS, workload.timeout.total_seconds())
         began = time.perf_counter()
         try:
-            answer = api.PredictResponse.FromString(_call(channel, PREDICT, request, headers, limit))
+            answer = api.PredictResponse.FromString(grpc_channel.call(channel, PREDICT, request, headers, limit))
         except (grpc.RpcError, DecodeError) as error:
             why = f"the payload was answered with {_told(error)}"
             return Finding("payload", False, f"{why} (correct the payload or its signature)", requests=1)
@@ -110,10 +108,10 @@ def grpc_identity(plan: Plan) -> Mapping[str, Any]:
         return {"unknown": f"{plan.target.grpc}: {_told(error)}"}
 
 
-def _versions(channel: grpc.Channel, plan: Plan, headers: Headers) -> Sequence[ModelVersion]:
+def _versions(channel: grpc.Channel, plan: Plan, headers: grpc_channel.Metadata) -> Sequence[ModelVersion]:
     """All versions of the model: asked for one of them, the server would not tell which others it has."""
     request = api.GetModelStatusRequest(model_spec=api.ModelSpec(name=plan.target.model or "")).SerializeToString()
-    answer = api.GetModelStatusResponse.FromString(_call(channel, STATUS, request, headers, ASK_SECONDS))
+    answer = api.GetModelStatusResponse.FromString(grpc_channel.call(channel, STATUS, request, headers, ASK_SECONDS))
     found = [_version(one) for one in answer.model_version_status]
     return sorted(found, key=lambda version: -version.number)
 
@@ -133,12 +131,6 @@ def _about_inputs(plan: Plan, error: Exception) -> str:
 
 def _unusable(error: Exception) -> str:
     return f"could not use the certificates of target.tls: {error}" if isinstance(error, OSError) else str(error)
-
-
-def _call(channel: grpc.Channel, method: str, request: bytes, headers: Headers, seconds: float) -> bytes:
-    ask: Any = channel.unary_unary(method, request_serializer=None, response_deserializer=None)
-    answer: bytes = ask(request, timeout=seconds, metadata=headers)
-    return answer
 
 
 def _told(error: BaseException) -> str:

@@ -49,7 +49,7 @@ def sending(spec: GeneratorSpec, part: int) -> tuple[Sequence[bytes], Callable[[
     return requests, lambda: GrpcConnection(made, headers, timeout, own, listens=listens), check
 
 
-def _inputs(spec: GeneratorSpec, headers: Sequence[tuple[str, str]]) -> Any:
+def _inputs(spec: GeneratorSpec, headers: grpc_channel.Metadata) -> Any:
     target, workload = spec.target, spec.workload
     try:
         made = grpc_channel.channel(target, workload, grpc_channel.METADATA_BYTES)
@@ -57,8 +57,8 @@ def _inputs(spec: GeneratorSpec, headers: Sequence[tuple[str, str]]) -> Any:
         raise SpecError(f"could not use the certificates of target.tls: {error}") from error
     with made as channel:
         try:
-            ask: Any = channel.unary_unary(METADATA, request_serializer=None, response_deserializer=None)
-            answer = ask(metadata_request(target, workload), timeout=METADATA_SECONDS, metadata=headers)
+            asked = metadata_request(target, workload)
+            answer = grpc_channel.call(channel, METADATA, asked, headers, METADATA_SECONDS)
             return inputs_in(answer, workload.signature)
         except grpc.RpcError as error:
             call: Any = error

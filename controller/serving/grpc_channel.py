@@ -6,6 +6,7 @@ import os
 import ssl
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import grpc
 
@@ -13,6 +14,9 @@ from controller.plans.header_text import resolve_headers
 from controller.plans.places import grpc_is_secure, grpc_place
 from controller.plans.plan import Target, Workload
 from controller.plans.tls import Tls
+
+Metadata = Sequence[tuple[str, str]]
+"""Names and values."""
 
 METADATA_BYTES = 16 * 1024 * 1024
 """Of an answer about a model; the plan's limit is for predictions."""
@@ -46,6 +50,13 @@ def channel(target: Target, workload: Workload, most: int | None = None) -> grpc
     return grpc.secure_channel(place, credentials(target.tls or Tls()), options=options)
 
 
+def call(channel: grpc.Channel, method: str, request: bytes, headers: Metadata, seconds: float) -> bytes:
+    """The bytes of one answer. Raises `grpc.RpcError`."""
+    ask: Any = channel.unary_unary(method, request_serializer=None, response_deserializer=None)
+    answer: bytes = ask(request, timeout=seconds, metadata=headers)
+    return answer
+
+
 def credentials(tls: Tls) -> grpc.ChannelCredentials:
     """The system's authorities unless the plan names others, and our certificate. Raises `OSError`.
 
@@ -73,6 +84,6 @@ def _system_authorities() -> Path | None:
     return Path(found) if found else None
 
 
-def metadata(workload: Workload) -> Sequence[tuple[str, str]]:
+def metadata(workload: Workload) -> Metadata:
     """The plan's headers as gRPC metadata, secrets resolved. Raises `ValueError`."""
     return [(name.lower(), value) for name, value in resolve_headers(workload.headers, os.environ)]
