@@ -13,6 +13,7 @@ from statistics import median
 from controller.figures.measurement import Measured
 from controller.figures.seconds import Second
 from controller.plans.criterion import Indicator
+from exporters.loadgen_limits import LIMITS
 
 PROBES = 10
 """So many of the newest probes are looked at."""
@@ -24,7 +25,7 @@ it, and nine of ten below it come by chance once in a hundred looks; far below i
 NEWEST_SECONDS = 60.0
 """Older probes tell nothing of now."""
 
-LIMIT_SECONDS = 0.020
+LIMIT_SECONDS = LIMITS["canary"].value
 """By so much, and by as much again as the probe took, the generator's median must exceed the probe's latency."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from controller.figures.cutting import Stretch
-from controller.figures.disturbance import REPORTS, WORKERS, Hot, HotSpan, covered
+from controller.figures.disturbance import REPORTS, SATURATED_SHARE, WORKERS, Hot, HotSpan, covered
 from controller.figures.latency import LatencyLedger
 from controller.figures.seconds import Second
 from exporters.names.loadgen import MASTER
@@ -41,6 +41,11 @@ class Health:
     least_users: int | None
     least_workers: int | None
     lost_workers: tuple[str, ...]
+
+    @property
+    def saturated(self) -> bool:
+        """At a limit for more than `SATURATED_SHARE` of the observed time."""
+        return self.saturated_seconds > SATURATED_SHARE * self.observed_seconds
 
 
 def health(users: int, start: float, end: float, ledger: LatencyLedger, cut: Stretch | None) -> Health:

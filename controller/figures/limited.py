@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from controller.figures.disturbance import SATURATED_SHARE
 from controller.figures.health import Health
 from controller.figures.measurement import Measured, Measurement
 from controller.figures.punctuality import Punctuality
@@ -18,7 +17,7 @@ SHORT_SHARE = 0.05
 def limited(health: Health, punctuality: Punctuality | None, p99: Measurement) -> bool:
     """Whether more load would have come, had the generator been able to send it."""
     return (
-        health.saturated_seconds > SATURATED_SHARE * health.observed_seconds
+        health.saturated
         or health.short_seconds > SHORT_SHARE * health.observed_seconds
         or bool(health.lost_workers)
         or behind_schedule(punctuality, p99)

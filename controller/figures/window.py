@@ -173,7 +173,7 @@ def _stretch(slot: Slot, spans: Sequence[HotSpan], start: float, end: float, led
     if not enough_remains(stretch, start, end):
         return None
     left = health(slot.users_end, start, end, ledger, stretch)
-    return stretch if left.saturated_seconds <= SATURATED_SHARE * left.observed_seconds else None
+    return None if left.saturated else stretch
 
 
 FROM_SEND = (*QUANTILES, Indicator.MEAN, Indicator.MAX)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
-from controller.figures.canary import LIMIT_SECONDS, doubtful, saturation
+from controller.figures.canary import doubtful, saturation
 from controller.figures.disturbance import Hot
 from controller.figures.latency import LatencyLedger
 from controller.figures.stop_rules import held_rule
@@ -38,6 +38,7 @@ from controller.running.performer import Performer
 from controller.running.scrape_age import ScrapeAge
 from controller.running.states import Ended, Leaving, Limits, Loading, Preparing, State
 from controller.running.watching import UNSCRAPED, Mark, Watched, finish, unscraped, watch
+from exporters.loadgen_limits import in_force
 from exporters.names.loadgen import CONTROLLER, PLACES
 
 LOOK_BACK = 100
@@ -156,7 +157,7 @@ class RunLoop:
 
     @property
     def _canary_limit(self) -> float:
-        return dict(self.plan.generator_limits).get("canary", LIMIT_SECONDS)
+        return in_force(self.plan.generator_limits)["canary"]
 
     def _watch(self, interval: Interval) -> None:
         """Mark what disturbs the generator under load, and the end of it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from controller.figures.disturbance import SATURATED_SHARE, Disturbance
+from controller.figures.disturbance import Disturbance
 from controller.figures.window import Window
 from controller.figures.wording import digits, latency, span
 from exporters.loadgen_limits import LIMITS
@@ -29,7 +29,7 @@ def remarks(window: Window) -> tuple[str, ...]:
     """What a reader of the window's figures must know, though they can be believed; nothing if all was calm."""
     found = [] if window.cut is None else [f"{window.name}: {cut_text(window)}"]
     left = [one for one in window.disturbances if not _inside_cut(window, one)]
-    if left and window.health.saturated_seconds <= SATURATED_SHARE * window.health.observed_seconds:
+    if left and not window.health.saturated:
         found.append(f"{window.name}: at a limit, but for too short a time to matter: {told(left)}")
     return tuple(found)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from controller.figures.disturbance import SATURATED_SHARE, Disturbance
+from controller.figures.disturbance import Disturbance
 from controller.figures.health import MISSING_SECONDS
 from controller.figures.limited import SHORT_SHARE
 from controller.figures.window import Window
@@ -35,7 +35,7 @@ def _saturated(window: Window, _generator: GeneratorFacts) -> Iterator[Reason]:
     """A worker at its limit (saturation >= 1) for more than `SATURATED_SHARE` of the observed time: one reason a
     signal, that with the most seconds first, each with what to do about that signal."""
     health = window.health
-    if health.saturated_seconds <= SATURATED_SHARE * health.observed_seconds:
+    if not health.saturated:
         return
     by_signal: dict[str, list[Disturbance]] = {}
     for found in window.disturbances:
