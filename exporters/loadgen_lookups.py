@@ -38,3 +38,12 @@ class Resolver:
     def __getattr__(self, name: str) -> Any:
         """Everything else is the inner one's."""
         return getattr(self._inner, name)
+
+
+def watch(hub: Any) -> Resolver:
+    """Time every name that is resolved in this event loop from now on, until the process ends.
+
+    Our own clients resolve once, before load; users of somebody's own classes do with every connection.
+    """
+    hub.resolver = found = Resolver(hub.resolver)
+    return found

@@ -26,7 +26,7 @@ from prometheus_client import CollectorRegistry, make_wsgi_app
 
 from exporters.loadgen import Load
 from exporters.loadgen_limits import in_force, of_master, read_limits
-from exporters.loadgen_lookups import Resolver
+from exporters.loadgen_lookups import watch
 from exporters.loadgen_pulse import Pulse, Vitals
 from exporters.locust_account import Account, Tally, packed, unpacked
 from exporters.locust_outcome import outcome
@@ -45,8 +45,7 @@ class Node:
         self._limits = in_force(read_limits(str(getattr(environment.parsed_options, "stagelight_limits", "") or "")))
         self._pulse = Pulse(of_master(self._limits) if isinstance(self._runner, MasterRunner) else self._limits)
         self._tally, self._account, self._expected = Tally(), Account(), 0
-        hub: Any = gevent.get_hub()
-        hub.resolver = self._names = Resolver(hub.resolver)
+        self._names = watch(gevent.get_hub())
         environment.events.request.add_listener(self._on_request)
         if isinstance(self._runner, MasterRunner):
             self._runner.register_message(REPORT, self._on_report)

@@ -27,10 +27,10 @@ class Acks:
         self._waiting[number].discard(worker)
         return self._complete()
 
-    def without(self, worker: str) -> list[Ack]:
-        """Wait for this worker no longer; the orders that are complete by that."""
+    def without(self, *workers: str) -> list[Ack]:
+        """Wait for these workers no longer; the orders that are complete by that."""
         for waiting in self._waiting.values():
-            waiting.discard(worker)
+            waiting.difference_update(workers)
         return self._complete()
 
     def _complete(self) -> list[Ack]:

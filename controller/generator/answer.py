@@ -32,7 +32,6 @@ class Answer:
         "_spent",
         "begun",
         "bodiless",
-        "bodiless",
         "complete",
         "head",
         "keep_alive",

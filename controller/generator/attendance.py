@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from controller.generator.book import Book
 from controller.generator.division import Division
 from controller.generator.door import Door
-from controller.generator.members import GONE_SECONDS
+from controller.generator.members import GONE_SECONDS, Presence
 from controller.generator.wire import BEAT, QUIT, WOKEN
 from controller.orders import Short
 
@@ -42,8 +42,9 @@ class Attendance:
         runner.register_message(BEAT, self._on_beat)
         runner.register_message(WOKEN, self._on_woken)
 
-    def look(self) -> None:
-        """Who has just become silent, or has been for so long that it is given up? Load is divided anew."""
+    def look(self) -> list[str]:
+        """Who has just become silent, or has been for so long that it is given up? Load is divided anew. Returns the
+        names of all who are not there, of whom nobody need wait for a word."""
         now = time.monotonic()
         fresh = self._book.silences(now)
         for member in fresh:
@@ -56,6 +57,7 @@ class Attendance:
             lost = self._book.give_up(member.name, now)
             self._tell(member.address, QUIT, {})  # should it only have been cut off; it has ended itself by now
             self._say(f"{member.name} has not answered for {GONE_SECONDS:.0f} s and is given up: {lost}")
+        return [member.name for member in self._book.members.values() if member.presence is not Presence.UP]
 
     def _on_beat(self, msg: Any, **_: Any) -> None:
         self._hears(msg.data["worker"], msg.node_id)

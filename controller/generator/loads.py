@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Protocol
 
+from gevent import get_hub
+
 from controller.generator.ledger import Ledger, RawArrivals
 from controller.generator.reasons import Reasons
-from controller.generator.resolving import watch_names
 from exporters.loadgen import Load
+from exporters.loadgen_lookups import watch
 from exporters.names.loadgen import NO_LEASE
 
 
@@ -27,8 +29,8 @@ class Counted(Protocol):
         ...
 
 
-class Crew(Protocol):
-    """Those who send; an open loop also says how far it is `behind`, in seconds."""
+class Senders(Protocol):
+    """Those who send."""
 
     @property
     def running(self) -> int:
@@ -40,14 +42,19 @@ class Crew(Protocol):
         """Users that there should be."""
         ...
 
+    @property
+    def behind(self) -> float:
+        """Seconds for which the next arrival of an open loop has been due."""
+        ...
+
 
 class Loads:
     """Takes differences of counters."""
 
-    def __init__(self, work: Counted, crew: Crew) -> None:
+    def __init__(self, work: Counted, crew: Senders) -> None:
         """Nothing was sent yet; names that are resolved in this loop are timed from now on."""
         self._work, self._crew = work, crew
-        self._names = watch_names()
+        self._names = watch(get_hub())
         self._ended = self._faults = 0
 
     def take(self, arrivals: Iterable[RawArrivals]) -> Load:
@@ -65,7 +72,7 @@ class Loads:
             lateness,
             due,
             unsent,
-            getattr(self._crew, "behind", 0.0),
+            self._crew.behind,
             self._crew.asked,
             self._crew.running,
             requests,

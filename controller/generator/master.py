@@ -26,7 +26,6 @@ from controller.generator.intervals import Intervals
 from controller.generator.lease import Lease
 from controller.generator.link import Link
 from controller.generator.master_pulse import MasterPulse
-from controller.generator.members import Presence
 from controller.generator.team import Team
 from controller.generator_spec import GeneratorSpec
 from controller.orders import LEASE_SECONDS, Command, Drain, Fault, Hello, Order, Quit, Short
@@ -84,7 +83,8 @@ class Master:
         host, port = self._spec.bind[0], self._runner.server.port
         near = "127.0.0.1" if host in ("0.0.0.0", "*") else host  # noqa: S104 - what a user may have set
         self._team.start(spec_file, self._spec.workers - self._spec.remote, near, port, self._on_worker_end)
-        [gevent.spawn(task) for task in (self._listen, self._intervals.run, self._await_workers)]
+        for task in (self._listen, self._intervals.run, self._await_workers):
+            gevent.spawn(task)
         code = int(self._ended.get())
         self._quitting = True
         self._team.end(QUIT_SECONDS if code == 0 else 0.0)
@@ -158,7 +158,8 @@ class Master:
             self._say_hello()
 
     def _say_hello(self) -> None:
-        collector, now = metrics.BookCollector(self._spec, self.book, locust.__version__), time.time()
+        collector = metrics.BookCollector(self._spec, self.book, locust.__version__)
+        now = time.time()
         self._intervals.begin(now)
         self._lease = Lease(time.monotonic())
         if self._granted > now - LEASE_SECONDS:  # came while the workers were starting
@@ -210,9 +211,8 @@ class Master:
         self._division.again()
         short = self._division.short(member)
         what = f"{name} {how}: {lost}; {short.what}"
-        self._fault(
-            what if self.book.present else f"{what}; no worker is left", fatal=not self.book.present, short=short
-        )
+        alone = not self.book.present
+        self._fault(f"{what}; no worker is left" if alone else what, fatal=alone, short=short)
         for ack in self._acks.without(name):
             self._link.send(ack)
 
@@ -226,9 +226,7 @@ class Master:
     def _look(self) -> None:
         while not self._lease.ran_out(time.monotonic()) and not self._lease.must_exit(time.monotonic()):
             gevent.sleep(LOOK_PERIOD)
-            self._attendance.look()
-            absent = [member.name for member in self.book.members.values() if member.presence is not Presence.UP]
-            for ack in [ack for name in absent for ack in self._acks.without(name)]:
+            for ack in self._acks.without(*self._attendance.look()):
                 self._link.send(ack)
         self._fault("the controller did not renew the lease: load has stopped, the generator ends", fatal=True)
         gevent.sleep(LAST_WORDS_SECONDS)

@@ -6,7 +6,6 @@ once and then the process; a thread of the system's sees to it even where the co
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from gevent import monkey
 from locust.argument_parser import get_parser
 from locust.env import Environment
 
-from controller.generator import wire
+from controller.generator import process, wire
 from controller.generator.http_request import SpecError
 from controller.generator.lease import Gate
 from controller.generator.ledger import Ledger
@@ -96,8 +95,7 @@ def run(spec: GeneratorSpec, name: str, host: str, port: int, *, far: bool = Fal
     names = Names(troubles.say)
     books.reasons.names = names.counts
     recording = _listen(environment, books, troubles, names)
-    gc.collect()
-    gc.freeze()  # Locust and the file's own imports are never looked through again: shorter pauses under load
+    process.settle()
     crowd = OwnCrowd(runner, classes, recording, troubles.say)
     worker = Worker(name, runner, books, crowd, spec.limits, far=far)
     _thread_watch(books.gate)

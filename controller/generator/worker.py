@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import time
@@ -14,17 +13,16 @@ from gevent.event import AsyncResult
 from locust.env import Environment
 from locust.exception import RPCError
 
-from controller.generator import pulse, wire
+from controller.generator import process, pulse, wire
 from controller.generator.crowd import Crowd
 from controller.generator.dispatcher import Dispatcher
 from controller.generator.heart import Heart
 from controller.generator.http_request import SpecError
 from controller.generator.lease import Gate
-from controller.generator.ledger import Ledger, RawArrivals, RawCell
-from controller.generator.loads import Loads
+from controller.generator.ledger import RawArrivals, RawCell
+from controller.generator.loads import Counted, Loads, Senders
 from controller.generator.loops import Loops
 from controller.generator.preparing import prepare
-from controller.generator.reasons import Reasons
 from controller.generator.user import ClosedLoopUser
 from controller.generator_spec import GeneratorSpec
 from controller.plans.generator import Limits
@@ -41,37 +39,17 @@ WATCH_PERIOD = 0.25
 log = logging.getLogger(__name__)
 
 
-class Books(Protocol):
-    """What every kind of load has: the right to send, the counts, and why requests failed."""
+class Books(Counted, Protocol):
+    """What every kind of load has: the counts, and the right to send."""
 
     @property
     def gate(self) -> Gate:
         """Passed right before something is sent."""
         ...
 
-    @property
-    def ledger(self) -> Ledger:
-        """Where requests are counted."""
-        ...
 
-    @property
-    def reasons(self) -> Reasons:
-        """Why requests failed."""
-        ...
-
-
-class Crew(Protocol):
-    """Those who send."""
-
-    @property
-    def running(self) -> int:
-        """How many there are now."""
-        ...
-
-    @property
-    def asked(self) -> int:
-        """How many users there should be."""
-        ...
+class Crew(Senders, Protocol):
+    """Those who send, and obey."""
 
     def obey(self, share: wire.Share) -> None:
         """Become as many as ordered; does not wait for anything."""
@@ -188,8 +166,7 @@ def run(spec: GeneratorSpec, part: int, host: str, port: int, name: str = "", *,
         runner.send_message(wire.UNFIT, {"what": fault})
         gevent.sleep(0.5)
         return 1
-    gc.collect()
-    gc.freeze()  # what was imported and prepared is never looked through again: shorter pauses under load
+    process.settle()
     ClosedLoopUser.work = work
     crew = Loops(Crowd(runner, ClosedLoopUser), Dispatcher(work))
     worker = Worker(name, runner, work, crew, spec.limits, far=far)

@@ -24,7 +24,7 @@ import gevent.monkey; gevent.monkey.patch_all()
 import gc, json, os, resource, sys, time
 import gevent
 from controller.generator.pulse import begin
-from controller.generator.resolving import Resolver
+from exporters.loadgen_lookups import Resolver
 from exporters.loadgen_limits import in_force
 
 def storm():
