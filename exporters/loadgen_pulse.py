@@ -1,6 +1,6 @@
 """Takes a process's pulse: probes its event loop, times its garbage collector, and once a second reads and judges.
 
-Knows no event loop: whoever owns one runs `probe` in it with that loop's own way to sleep.
+Knows no event loop: whoever owns one gives `probe` a timer of it.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ from exporters.metric import Metric
 from exporters.names import loadgen as names
 
 LAG_PERIOD = 0.02
-"""How long the probe of the event loop asks to sleep, seconds."""
+"""How long the timer that probes the event loop is set to, seconds."""
 
 MOST_LAGS = 500
 """Bound on what is kept between two readings."""
@@ -67,14 +67,21 @@ class Pulse:
         if self._on_gc in gc.callbacks:
             gc.callbacks.remove(self._on_gc)
 
-    def probe(self, sleep: Callable[[float], Any]) -> None:
-        """For ever: how much later than asked does `sleep` come back?"""
+    def probe(self, timer: Any) -> None:
+        """For ever: how much later than asked does the loop's `timer` call? One of gevent's, of `LAG_PERIOD`, again
+        and again; a greenlet that sleeps costs the loop twice as much."""
         clock = time.perf_counter
-        while True:
-            asked = clock()
-            sleep(LAG_PERIOD)
+        began = clock()
+
+        def called() -> None:
+            nonlocal began
+            now = clock()
             if len(self._lags) < MOST_LAGS:
-                self._lags.append(max(clock() - asked - LAG_PERIOD, 0.0))
+                self._lags.append(max(now - began - LAG_PERIOD, 0.0))
+            began = now
+            timer.again(called)
+
+        timer.start(called)
 
     def take(self, load: Load | None = None) -> Vitals:
         """What was measured since the last call, in which the process sent `load`."""

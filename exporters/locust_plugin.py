@@ -27,7 +27,7 @@ from prometheus_client import CollectorRegistry, make_wsgi_app
 from exporters.loadgen import Load
 from exporters.loadgen_limits import in_force, of_master, read_limits
 from exporters.loadgen_lookups import watch
-from exporters.loadgen_pulse import Pulse, Vitals
+from exporters.loadgen_pulse import LAG_PERIOD, Pulse, Vitals
 from exporters.locust_account import Account, Tally, packed, unpacked
 from exporters.locust_outcome import outcome
 from exporters.locust_page import Page, State
@@ -49,7 +49,7 @@ class Node:
         environment.events.request.add_listener(self._on_request)
         if isinstance(self._runner, MasterRunner):
             self._runner.register_message(REPORT, self._on_report)
-        gevent.spawn(self._pulse.probe, gevent.sleep)
+        self._pulse.probe(gevent.get_hub().loop.timer(LAG_PERIOD, repeat=LAG_PERIOD))
         gevent.spawn(self._beat)
 
     def serve(self, host: str, port: int) -> int:
