@@ -25,8 +25,8 @@ from controller.figures.histogram import Histogram
 from controller.figures.punctuality import quantile_seconds
 from controller.plans.arrivals import Arrivals
 from controller.plans.plan import Payloads
-from tests.bench.bench_open_loop import give
 from tests.bench.engine.contenders import pin
+from tests.bench.engine.open_loop import give
 from tests.bench.figures import Figure, write
 from tests.compose.targets.tfserving_standin.running import a_stand_in, requests_in
 from tests.controller.generator.drive import Drive, a_spec

@@ -9,12 +9,18 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from controller.orders import Interval, Order
+import psutil
+
+from controller.orders import Ack, Order
 from controller.plans.arrivals import Arrivals
 from tests.controller.generator.drive import Drive
 
 PAGE = 4096
+WARMING = 1
+"""The slot of what is not measured."""
+
 SAMPLE_SECONDS = 2.0
 MOST_DOUBT = 30.0
 """MiB an hour either way: a soak too short to say more than this says nothing."""
@@ -24,43 +30,45 @@ T_95 = 1.96
 
 
 @dataclass(frozen=True, slots=True)
-class Late:
-    """Lateness of what was sent in some seconds at one rate: p50 and p99 in milliseconds, asked and sent arrivals."""
+class Kept:
+    """How a schedule was kept: lateness in milliseconds, arrivals that were dropped, and those sent over those asked,
+    less one. `stolen` is the share of the machine's time that its own host gave to others, None where it tells none."""
 
     p50: float
     p99: float
-    asked: float
-    sent: float
     dropped: int
+    off: float
+    stolen: float | None
 
 
-def begin(drive: Drive, rate: float, slot: int) -> None:
-    """Let requests arrive from now on."""
+def give(drive: Drive, arrivals: Arrivals | None, slot: int) -> Ack:
+    """Order arrivals, or none, and wait until it took effect."""
     drive.number += 1
-    arrivals = Arrivals(rate, rate, 0.0, "poisson", 500, 1)
-    drive.process.send(Order(drive.number, slot, "bench", "steady", True, 0, arrivals))
+    number = drive.number
+    drive.process.send(Order(number, slot, "bench", "steady", True, 0, arrivals))
+    return drive.wait(Ack, 5.0, lambda ack: ack.number == number)
 
 
-def lateness(drive: Drive, rate: float, slot: int, seconds: float) -> Late:
-    """A second to settle, then measure whole seconds."""
-    begin(drive, rate, slot)
-    drive.run(1.5 + (1.0 - time.time() % 1.0))
-    start = int(time.time())
-    drive.run(seconds + 0.5)
-    within = [one for one in drive.intervals() if start <= one.start and one.end <= start + seconds]
-    return _late(within, rate)
+def keep(drive: Drive, rate: float, slot: int, seconds: float) -> Kept:
+    """A second and a half to settle, then measure from one order's effect to the next one's."""
+    arrivals = Arrivals(rate, rate, 0.0, max_in_flight=2000)
+    give(drive, arrivals, WARMING)
+    drive.run(1.5)
+    before, first = psutil.cpu_times(), give(drive, arrivals, slot)
+    drive.run(seconds)
+    last, after = give(drive, None, WARMING), psutil.cpu_times()
+    drive.run(1.5)
+    late, dropped = Counter[int](), 0
+    for cell in (cell for interval in drive.intervals() for cell in interval.arrivals if cell.slot == slot):
+        late.update(cell.lateness)
+        dropped += sum(cell.dropped.values())
+    off = late.total() / (rate * (last.at - first.at)) - 1
+    return Kept(_quantile(late, 0.5), _quantile(late, 0.99), dropped, off, _stolen(before, after))
 
 
-def _late(intervals: Sequence[Interval], rate: float) -> Late:
-    counts: Counter[int] = Counter()
-    dropped = 0
-    for interval in intervals:
-        for cell in interval.arrivals:
-            counts.update(cell.lateness)
-            dropped += sum(cell.dropped.values())
-    seconds = sum(interval.end - interval.start for interval in intervals)
-    sent = counts.total()
-    return Late(_quantile(counts, 0.5), _quantile(counts, 0.99), rate * seconds, sent, dropped)
+def _stolen(before: Any, after: Any) -> float | None:
+    whole = sum(after) - sum(before)
+    return (after.steal - before.steal) / whole if hasattr(after, "steal") and whole > 0 else None
 
 
 def _quantile(counts: Counter[int], p: float) -> float:
@@ -90,7 +98,7 @@ class Memory:
 
 def soak(drive: Drive, rate: float, slot: int, seconds: float) -> Memory:
     """Hold a rate; the first fifth only warms up."""
-    begin(drive, rate, slot)
+    give(drive, Arrivals(rate, rate, 0.0, "poisson", 500, 1), slot)
     drive.run(seconds / 5)
     [worker] = drive.pids()
     times, sizes, deadline = [], [], time.monotonic() + seconds * 4 / 5

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from tests.needs import missing
+
+SECRET = "a secret of enough bytes for two hosts\n"  # noqa: S105 - of tests alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +34,11 @@ class OtherHost:
     def plug(self, *, connected: bool) -> None:
         """Pull the wire out, or put it in."""
         _ip("link", "set", self.wire, "up" if connected else "down")
+
+    def kill_everything(self) -> None:
+        """As if it had lost its power: nothing there says goodbye."""
+        for pid in _ip("netns", "pids", self.name).split():
+            os.kill(int(pid), signal.SIGKILL)
 
 
 @contextmanager
@@ -53,5 +64,29 @@ def another_host() -> Iterator[OtherHost]:
         _ip("netns", "del", host.name)  # and with it the wire
 
 
-def _ip(*words: str) -> None:
-    subprocess.run(["ip", *words], check=True, capture_output=True, text=True, timeout=10)
+def free_port(host: OtherHost) -> int:
+    """One that nobody listens on at our end of the wire."""
+    with socket.create_server((host.here, 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def agent(host: OtherHost, port: int, secret: Path, log: Path, ends: int = 130) -> Iterator[None]:
+    """The one command that another host needs; its exit status in the end, which comes when it is asked to stop."""
+    words = ("-m", "controller", "worker", "--master", f"{host.here}:{port}", "--secret-file", str(secret))
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            host.command(sys.executable, *words),
+            stdout=output,
+            stderr=output,
+            env={**os.environ, "STAGELIGHT_ALLOW_TARGETS": host.here},
+        )
+    try:
+        yield
+    finally:
+        process.terminate()
+        assert process.wait(10) == ends
+
+
+def _ip(*words: str) -> str:
+    return subprocess.run(["ip", *words], check=True, capture_output=True, text=True, timeout=10).stdout

@@ -4,52 +4,27 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from controller.generator.members import GONE_SECONDS
 from controller.orders import LEASE_SECONDS, Fault, Interval
 from tests.controller.generator.drive import Drive, a_spec
-from tests.controller.generator.other_host import OtherHost, another_host
+from tests.controller.generator.other_host import SECRET, OtherHost, agent, another_host, free_port
 from tests.controller.generator.target import Target
 
 pytestmark = pytest.mark.slow
-
-SECRET = "a secret of enough bytes for two hosts\n"  # noqa: S105 - of this test alone
-
-
-@contextmanager
-def agent(host: OtherHost, port: int, secret: Path, log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """The one command that another host needs."""
-    words = ("-m", "controller", "worker", "--master", f"{host.here}:{port}", "--secret-file", str(secret))
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            host.command(sys.executable, *words),
-            stdout=output,
-            stderr=output,
-            env={**os.environ, "STAGELIGHT_ALLOW_TARGETS": host.here},
-        )
-    try:
-        yield process
-    finally:
-        process.terminate()
-        assert process.wait(10) == 130
 
 
 def test_a_worker_of_another_host_shares_the_load_and_is_told_when_it_is_cut_off(tmp_path: Path) -> None:
     right, wrong = tmp_path / "right", tmp_path / "wrong"
     right.write_text(SECRET)
     wrong.write_text(SECRET.replace("two", "six"))
-    with another_host() as host, socket.create_server((host.here, 0)) as probe:
-        port = probe.getsockname()[1]
-        probe.close()
+    with another_host() as host:
+        port = free_port(host)
         target = Target(delay=0.01, host=host.here)
         spec = replace(a_spec(target.url, workers=2), remote=1)
         with agent(host, port, wrong, tmp_path / "wrong.log"), agent(host, port, right, tmp_path / "right.log"):
@@ -96,3 +71,41 @@ def _is_told_when_cut_off(drive: Drive, host: OtherHost) -> None:
     drive.wait(Fault, 10.0, lambda fault: "answers again after" in fault.what)
     drive.run(2.5)
     assert [worker.users for worker in drive.intervals()[-1].workers[:2]] == [3, 3]
+
+
+def test_a_host_that_dies_is_given_up_and_another_worker_of_it_joins_late(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text(SECRET)
+    with another_host() as host:
+        port, target = free_port(host), Target(delay=0.01, host=host.here)
+        spec = replace(a_spec(target.url, workers=2), remote=1)
+        with agent(host, port, secret, tmp_path / "1.log", ends=-signal.SIGKILL):
+            drive = Drive(spec, tmp_path / "locust.log", bind=(host.here, port), secret_file=secret)
+            with drive:
+                drive.order(6)
+                drive.run(1.5)
+                host.kill_everything()
+                struck = time.time()
+                silent = drive.wait(Fault, 3.0)
+                assert "worker-1 has not answered for " in silent.what
+                with agent(host, port, secret, tmp_path / "2.log"):
+                    _comes_late(drive)
+                    left = struck + GONE_SECONDS + 3.0 - time.time()
+                    gone = drive.wait(Fault, left, lambda fault: "is given up" in fault.what)
+                    assert "counted as generator_error" in gone.what
+                    drained = drive.drain()
+                    assert sum(drained.totals.values()) == sum(drive.outcomes().values()) == drained.started
+                    assert 0 < drained.totals["generator_error"] <= 3  # one for each user that was on it
+                    assert drive.quit() == 0
+
+
+def _comes_late(drive: Drive) -> None:
+    """It gets the lost one's place under a name of its own, and half of the load."""
+    late = drive.wait(Fault, 10.0, lambda fault: "joined late" in fault.what)
+    assert late.what.startswith("worker-1-2 ")
+    drive.run(2.5)
+    assert {worker.worker: worker.users for worker in drive.intervals()[-1].workers[:3]} == {
+        "worker-0": 3,
+        "worker-1": 0,
+        "worker-1-2": 3,
+    }
