@@ -164,8 +164,9 @@ LIMITS: Mapping[str, Limit] = {
     "workers": Limit(
         2.5,
         "seconds",
-        "age of the oldest worker's last report; a worker that is gone counts as long as the limit at least",
-        "workers report every second; one that missed two reports is frozen, starved or cut off",
+        "age of the oldest worker's last report, or of the master's to the controller; a worker that is gone counts as "
+        "long as the limit at least",
+        "workers and master report every second; one that missed two reports is frozen, starved or cut off",
         "see locust.log for how it ended; " + _MOVE,
         least=1.5,
         most=60.0,

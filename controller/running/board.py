@@ -26,6 +26,7 @@ class RunView:
     elapsed: float = 0.0  # seconds under load
     remaining: float = 0.0  # planned seconds of load left
     interval: Interval | None = None
+    silence: float = 0.0  # seconds under load since the generator last reported
     canary: Mapping[str, int] = field(default_factory=dict)  # probes by outcome
     probe: Probe | None = None  # the canary's newest
     verdict: str | None = None

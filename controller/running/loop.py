@@ -83,6 +83,7 @@ class RunLoop:
     scrapes: ScrapeAge | None = None  # None: no Prometheus is configured
     watched: Watched = field(default_factory=Watched)
     state: State = field(default_factory=Preparing)
+    reported: float = 0.0  # monotonic seconds of the newest interval
     drained: Drained | None = None
     findings: tuple[Finding, ...] = ()
     identity: Mapping[str, Any] = field(default_factory=dict)  # what the target said of itself before load
@@ -119,6 +120,7 @@ class RunLoop:
         alive = generator.alive()  # asked first, so that a last report is read before its sender is called gone
         for report in generator.reports():
             if isinstance(report, Interval):
+                self.reported = self.clock.monotonic()
                 told = self._with_canary(report)
                 self.ledger.add(told)
                 self.board.update(interval=told)
@@ -207,7 +209,8 @@ class RunLoop:
             left = max(self.timetable.span.total_seconds() - elapsed, 0.0)
             now = load_at(self.timetable, timedelta(seconds=elapsed))
             rate = now.arrivals.start if now is not None and now.arrivals is not None else None
-            load = {"users": state.last.users, "rate": rate}
+            silence = self.clock.monotonic() - max(self.reported, state.origin)
+            load = {"users": state.last.users, "rate": rate, "silence": silence}
             self.board.update(state="loading", slots=slots, elapsed=elapsed, remaining=left, **load)
         else:
             self.board.update(state=type(state).__name__.lower(), slots=slots, users=0, rate=None, remaining=0.0)

@@ -19,33 +19,37 @@ LONGEST_SECONDS = 60.0
 """A longer time between two scrapes is no habit."""
 
 LATE_SECONDS = 1.0
-"""A scrape may come so much later than one and a half times the usual time."""
+"""A scrape may come so much later than five quarters of the usual time: what is known is up to a second old."""
+
+DRIFT = 0.001
+"""So much may two clocks drift apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Habit:
-    """The newest scrape as Prometheus stamped it, when we first knew of it (monotonic seconds), and the usual time
-    between two. Prometheus may have another clock, so its stamps are only compared with each other."""
+    """The newest scrape as Prometheus stamped it, the usual time between two, and how far our monotonic clock is ahead
+    of its clock: as far as when we knew of a scrape soonest."""
 
     stamp: float | None = None
-    known: float = 0.0
+    ahead: float = 0.0
     period: float = USUAL_SECONDS
 
     def after(self, stamp: float, now: float) -> Habit:
         """With what an answer said at `now`."""
         if self.stamp is None:
-            return Habit(stamp, now)
+            return Habit(stamp, now - stamp)
         if stamp <= self.stamp:
             return self
         gap = stamp - self.stamp
         usual = gap if gap <= 2 * self.period and gap <= LONGEST_SECONDS else self.period
-        return Habit(stamp, now, usual)
+        return Habit(stamp, min(self.ahead + DRIFT * gap, now - stamp), usual)
 
     def overdue(self, now: float) -> float:
-        """How long no scrape is known of, in seconds, once it is too long; 0 before, and before the first."""
-        silence = now - self.known
-        late = silence > 1.5 * self.period + LATE_SECONDS
-        return silence if self.stamp is not None and late else 0.0
+        """How long ago the newest scrape was, in seconds, once it is too long; 0 before, and before the first."""
+        if self.stamp is None:
+            return 0.0
+        silence = now - self.stamp - self.ahead
+        return silence if silence > 1.25 * self.period + LATE_SECONDS else 0.0
 
 
 class ScrapeAge:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -11,6 +11,7 @@ from controller import names
 from controller.plans.places import place_of
 from controller.ports import Annotator
 from controller.running.board import Board, DaemonView, RunView
+from exporters.loadgen_limits import in_force
 from exporters.metric import Metric as Name
 from exporters.names.loadgen import CONTROLLER, SATURATION
 
@@ -53,19 +54,27 @@ def _run_families(run: RunView) -> Iterable[Metric]:
         yield _one(names.RATE_TARGET, {} if run.rate is None else {(plan,): run.rate})
         yield _one(names.RUN_REMAINING, {(plan,): run.remaining})
         yield from _canary(run)
+        yield _one(SATURATION, {(signal, CONTROLLER): value for signal, value in _of_the_generator(run)})
     if run.verdict is not None:
         yield _one(names.VERDICT, {(plan, run.verdict): 1.0})
 
 
 def _canary(run: RunView) -> Iterable[Metric]:
-    """What the lone probe beside the load saw; its distance to its limit stands beside those of the workers."""
+    """What the lone probe beside the load saw."""
     plan = run.plan.name
     yield _one(names.CANARY_REQUESTS, {(plan, outcome): float(number) for outcome, number in run.canary.items()})
     answered = run.probe is not None and run.probe.outcome == "ok"
     yield _one(names.CANARY_DURATION, {(plan,): run.probe.took} if run.probe is not None and answered else {})
-    workers = run.interval.workers if run.interval is not None else ()
-    own = [worker for worker in workers if worker.worker == CONTROLLER]
-    yield _one(SATURATION, {(name, CONTROLLER): value for worker in own for name, value in worker.saturation.items()})
+
+
+def _of_the_generator(run: RunView) -> Iterator[tuple[str, float]]:
+    """What only the controller knows of the generator, beside what its workers say of themselves. A master that has no
+    core can serve no page: somebody else has to say so."""
+    if run.state == "loading":
+        yield "workers", run.silence / in_force(run.plan.generator_limits)["workers"]
+    for worker in run.interval.workers if run.interval is not None else ():
+        if worker.worker == CONTROLLER:
+            yield from worker.saturation.items()
 
 
 def _one(name: Name, values: Values) -> Family:

@@ -13,7 +13,8 @@ SIGNALS = (
 )
 """Saturation signals published as `loadgen_saturation{signal}`; 1 means: at the limit (`exporters.loadgen_limits`).
 
-A signal without a reading is absent. `workers` is the master's, `canary` the controller's."""
+A signal without a reading is absent. `workers` is the master's, and of the master the controller's;
+`canary` is the controller's."""
 
 MASTER, CONTROLLER = PLACES = ("master", "controller")
 """Besides workers, who has readings under the label `worker`."""

@@ -6,12 +6,13 @@ import csv
 import json
 import time
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from controller.running.annotation import DISTURBANCE
+from tests.controller.edges.grafana_double import TOKEN, GrafanaDouble
 from tests.end_to_end.stage import free_ports
 from tests.validity.case import Case, Launch, Poison, Timing, plan_text
 from tests.validity.live import Alarm, Sample, Watch, alarms
@@ -45,10 +46,10 @@ def play(case: Case, timing: Timing, folder: Path) -> Played:
     began = time.monotonic()
     folder.mkdir(parents=True)
     poison = case.poison or Poison()
-    with a_server(case, folder) as server, poison.around(server.place) as launch:
+    with a_server(case, folder) as server, poison.around(server.place) as launch, _a_grafana() as grafana:
         plan = folder / "plan.yaml"
         plan.write_text(plan_text(case, timing, server.addresses))
-        settings = _settings(folder, launch)
+        settings = _settings(folder, launch, grafana)
         with started(server.place, plan, launch, settings) as program:
             watch = Watch(program.metrics, settings["STAGELIGHT_LISTEN"])
             try:
@@ -58,11 +59,26 @@ def play(case: Case, timing: Timing, folder: Path) -> Played:
                 code = program.process.poll()
             finally:
                 watch.end()
-    return _found(folder, program, opened, struck, watch.samples, code, time.monotonic() - began)
+        marks = tuple(_marks(grafana))
+    return _found(folder, program, opened, struck, watch.samples, marks, code, time.monotonic() - began)
 
 
-def _settings(folder: Path, launch: Launch) -> dict[str, str]:
+@contextmanager
+def _a_grafana() -> Iterator[GrafanaDouble]:
+    grafana = GrafanaDouble()
+    grafana.start()
+    try:
+        yield grafana
+    finally:
+        grafana.stop()
+
+
+def _settings(folder: Path, launch: Launch, grafana: GrafanaDouble) -> dict[str, str]:
+    token = folder / "token"
+    token.write_text(TOKEN)
     own = {
+        "STAGELIGHT_GRAFANA_URL": grafana.url,
+        "STAGELIGHT_GRAFANA_TOKEN_FILE": str(token),
         "STAGELIGHT_RUNS": str(folder / "runs"),
         "STAGELIGHT_DISCOVERY": str(folder / "targets"),
         "STAGELIGHT_LISTEN": f"127.0.0.1:{free_ports(1)[0]}",
@@ -93,6 +109,7 @@ def _found(
     opened: float | None,
     struck: float | None,
     samples: list[Sample],
+    marks: tuple[Alarm, ...],
     code: int | None,
     took: float,
 ) -> Played:
@@ -107,7 +124,7 @@ def _found(
         opened,
         struck,
         tuple(alarms(samples)),
-        tuple(_marks(program)),
+        marks,
         peaks,
         json.loads((run / "record.json").read_text()) if run and (run / "record.json").exists() else {},
         _rows(run / "seconds.csv") if run else (),
@@ -118,12 +135,12 @@ def _found(
     )
 
 
-def _marks(program: Program) -> Iterator[Alarm]:
-    """What was marked in Grafana while the run was on, at the moment at which it left for there."""
-    for entry in program.journal():
-        if entry.get("action") == "MarkTrouble":
-            mark, at = entry["mark"], datetime.fromisoformat(entry["time"]).timestamp()
-            yield Alarm(at, mark["signal"], mark["worker"], mark["worst"])
+def _marks(grafana: GrafanaDouble) -> Iterator[Alarm]:
+    """What of the generator was marked in Grafana, at the moment at which it was there."""
+    for row in grafana.rows.values():
+        tags = dict(tag.split(":", 1) for tag in row["tags"] if ":" in tag)
+        if DISTURBANCE in row["tags"]:
+            yield Alarm(row["created"] / 1000, tags["signal"], tags["worker"], 1.0)
 
 
 def _rows(path: Path) -> tuple[dict[str, str], ...]:

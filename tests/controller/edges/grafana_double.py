@@ -2,8 +2,7 @@
 
 Imitated: tags split at colons, two kept; swapped times; `timeEnd` defaulting to `time`; PATCH leaving empty fields
 alone; tag queries that need every tag; the overlap filter; the limit on tags; ids from 1 in an empty database.
-Strict: whatever the real server would misread silently goes into `complaints`.
-"""
+Strict: whatever the real server would misread silently goes into `complaints`."""
 
 from __future__ import annotations
 
@@ -195,8 +194,9 @@ class GrafanaDouble:
         return 200, {"message": "Annotation patched"}
 
     def _post(self, sent: dict[str, Any]) -> dict[str, Any]:
-        start = sent.get("time") or int(time.time() * 1000)
-        row = {**sent, "time": start, "timeEnd": sent.get("timeEnd") or start, "tags": self._tags(sent.get("tags", []))}
+        now, given = int(time.time() * 1000), {name: value for name, value in sent.items() if value}
+        row = {"time": now, "timeEnd": given.get("time", now), "tags": [], "created": now, **given}
+        row["tags"] = self._tags(row["tags"])
         self._straighten(row)
         row["id"], self._next_id = self._next_id, self._next_id + 1
         self.rows[row["id"]] = row

@@ -23,12 +23,23 @@ def habit(*stamps: tuple[float, float]) -> Habit:
     return found
 
 
-def test_a_scrape_is_overdue_after_one_and_a_half_of_the_usual_time_and_a_second() -> None:
+def test_a_scrape_is_overdue_after_five_quarters_of_the_usual_time_and_a_second() -> None:
     every_two = habit((1002.0, 2.1), (1004.0, 4.1), (1006.0, 6.1))
-    assert every_two.overdue(10.0) == 0
-    assert round(every_two.overdue(10.2), 1) == 4.1
+    assert every_two.overdue(9.5) == 0
+    assert round(every_two.overdue(9.7), 1) == 3.6
     every_fifteen = habit((1005.0, 5.0), (1010.0, 10.0), (1020.0, 20.0), (1035.0, 35.0))
-    assert every_fifteen.overdue(57.0) == 0
+    assert every_fifteen.overdue(54.0) == 0
+
+
+def test_what_was_known_late_is_no_younger_for_it() -> None:
+    looked_once_a_second = habit((1002.0, 2.9), (1004.0, 4.0), (1006.0, 6.9))
+    assert looked_once_a_second.overdue(9.4) == 0
+    assert round(looked_once_a_second.overdue(9.6), 1) == 3.6
+
+
+def test_clocks_that_drift_apart_make_no_silence() -> None:
+    slow = habit(*((1000.0 + 2.0 * n, 2.0008 * n) for n in range(20_000)))
+    assert slow.overdue(2.0008 * 19_999 + 2.5) == 0
 
 
 def test_nothing_is_overdue_before_the_first_scrape_and_a_hole_does_not_become_the_habit() -> None:
