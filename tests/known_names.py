@@ -64,7 +64,10 @@ NODE_EXPORTER = (
 )
 
 DCGM_EXPORTER = (
+    "DCGM_FI_DEV_CLOCKS_EVENT_REASONS",
+    "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS",
     "DCGM_FI_DEV_DEC_UTIL",
+    "DCGM_FI_DEV_ECC_DBE_VOL_TOTAL",
     "DCGM_FI_DEV_ENC_UTIL",
     "DCGM_FI_DEV_FB_FREE",
     "DCGM_FI_DEV_FB_RESERVED",
@@ -75,8 +78,10 @@ DCGM_EXPORTER = (
     "DCGM_FI_DEV_MEM_CLOCK",
     "DCGM_FI_DEV_MEM_COPY_UTIL",
     "DCGM_FI_DEV_POWER_USAGE",
+    "DCGM_FI_DEV_ROW_REMAP_FAILURE",
     "DCGM_FI_DEV_SM_CLOCK",
     "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION",
+    "DCGM_FI_DEV_XID_ERRORS",
     "DCGM_FI_PROF_PCIE_RX_BYTES",
     "DCGM_FI_PROF_PCIE_TX_BYTES",
 )
@@ -84,6 +89,17 @@ DCGM_EXPORTER = (
 NVIDIA_GPU_EXPORTER = (
     "nvidia_smi_clocks_current_memory_clock_hz",
     "nvidia_smi_clocks_current_sm_clock_hz",
+    "nvidia_smi_clocks_event_reasons_hw_power_brake_slowdown",
+    "nvidia_smi_clocks_event_reasons_hw_slowdown",
+    "nvidia_smi_clocks_event_reasons_hw_thermal_slowdown",
+    "nvidia_smi_clocks_event_reasons_sw_power_cap",
+    "nvidia_smi_clocks_event_reasons_sw_thermal_slowdown",
+    "nvidia_smi_clocks_throttle_reasons_hw_power_brake_slowdown",
+    "nvidia_smi_clocks_throttle_reasons_hw_slowdown",
+    "nvidia_smi_clocks_throttle_reasons_hw_thermal_slowdown",
+    "nvidia_smi_clocks_throttle_reasons_sw_power_cap",
+    "nvidia_smi_clocks_throttle_reasons_sw_thermal_slowdown",
+    "nvidia_smi_ecc_errors_uncorrected_volatile_total",
     "nvidia_smi_enforced_power_limit_watts",
     "nvidia_smi_gpu_info",
     "nvidia_smi_memory_free_bytes",

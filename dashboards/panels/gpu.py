@@ -69,7 +69,7 @@ HELD_BACK = now(
     "How many reasons hold the clocks of GPUs down now?",
     "any but idle: the GPU is slower than it could be.",
     Unit.COUNT,
-    sum_by(series(gpu.THROTTLE, OF_GPU)),
+    sum_by(series(recorded.GPU_THROTTLED, OF_GPU)),
     absent=NO_GPU,
     thresholds=NONE_IS_GOOD,
     no_value=NOT_MEASURED,
@@ -160,7 +160,7 @@ REASONS = _each(
     "Why is a GPU slower than it could be?",
     "thermal or power reasons under load.",
     Unit.COUNT,
-    Query("A", each(gpu.THROTTLE, "reason"), "{{reason}} {{uuid}} {{origin}}", NO_GPU),
+    Query("A", each(recorded.GPU_THROTTLED, "reason"), "{{reason}} {{uuid}} {{origin}}", NO_GPU),
 )
 PCIE = _each(
     79,
