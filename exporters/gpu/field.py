@@ -13,7 +13,7 @@ Handle = Any
 
 EACH_SAMPLE = 0.0
 NOW_AND_THEN_SECONDS = 5.0
-"""For what changes with programs, or hardly matters to them: processes, links, video."""
+"""For what changes with programs, or slowly, or hardly matters: processes, links, video, memory heat."""
 RARELY_SECONDS = 60.0
 """For what changes with operators: limits, highest clocks, widths."""
 

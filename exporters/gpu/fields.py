@@ -59,11 +59,15 @@ def _temperature_limit(limit: str, kind: int) -> Field:
     return Field(f"temperature_limit_{limit}", read, RARELY_SECONDS)
 
 
+_TELLING_CLOCKS = ("sm", "memory")
+"""They tell whether work is held back; the others follow them or hardly matter."""
+
+
 def _clock(name: str, kind: int) -> Field:
     def read(handle: Handle) -> Iterable[Measured]:
         return ((names.CLOCK, (name,), pynvml.nvmlDeviceGetClockInfo(handle, kind) * 1e6),)
 
-    return Field(f"clock_{name}", read, NOW_AND_THEN_SECONDS if name == "video" else EACH_SAMPLE)
+    return Field(f"clock_{name}", read, EACH_SAMPLE if name in _TELLING_CLOCKS else NOW_AND_THEN_SECONDS)
 
 
 def _clock_max(name: str, kind: int) -> Field:
@@ -145,12 +149,12 @@ FIELDS = (
     Field("power_limit", _power_limit, NOW_AND_THEN_SECONDS),
     Field("energy", _energy),
     Field("temperature", _temperature),
-    Field("memory_temperature", _memory_temperature),
+    Field("memory_temperature", _memory_temperature, NOW_AND_THEN_SECONDS),
     *(_temperature_limit(limit, kind) for limit, kind in _TEMPERATURE_LIMITS.items()),
     *(_clock(name, kind) for name, kind in _CLOCKS.items()),
     *(_clock_max(name, kind) for name, kind in _CLOCKS.items()),
     Field("throttle_reasons", _throttle),
-    Field("performance_state", _performance_state),
+    Field("performance_state", _performance_state, NOW_AND_THEN_SECONDS),
     *links.FIELDS,
     *_ECC,
     Field("remapped_rows", _remapped_rows, RARELY_SECONDS),
