@@ -73,9 +73,11 @@ APART = now(
     "compare-apart",
     "The other run was earlier by",
     "How far apart are the first steady phases of the two runs?",
-    "one second although two runs are chosen: one of them is not in the store any more.",
+    "nothing although two runs are chosen: one of them is not in the store any more.",
     Unit.CLOCK,
-    Expr(f"vector(${{{SHIFT.name}}})"),
+    Expr(f"vector(${{{SHIFT.name}}}) != 1"),
+    absent=ABSENT,
+    no_value="no other run",
     width=24,
 )
 
@@ -84,7 +86,7 @@ USERS = beside(load.USERS, 252, "compare-users", "A", "B")
 RATE = beside(load.REQUESTS, 253, "compare-rate", "A")
 LATENCY = beside(client.LATENCY, 254, "compare-latency", "A", "B", "C")
 TIMES = beside(server.TIMES, 255, "compare-times", "A", "B", "C")
-FAILURES = beside(client.FAILURES, 256, "compare-failures", "A")
+FAILURES = replace(beside(client.FAILURES, 256, "compare-failures", "A"), no_value="none")
 SATURATION = beside(
     replace(
         loadgen.SATURATION,
