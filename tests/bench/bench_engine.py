@@ -23,7 +23,7 @@ from tests.bench.engine import contenders, open_loop
 from tests.bench.engine.contenders import Measured
 from tests.bench.engine.recording import ledger_cost
 from tests.bench.engine.server import a_server
-from tests.bench.figures import Figure, put_into, write
+from tests.bench.figures import Figure, markdown, put_into, write
 from tests.controller.generator.drive import Drive
 
 FIGURES = Path("build/figures/bench.json")
@@ -65,7 +65,7 @@ def main() -> int:
         for measure in (_lateness, _soak):
             figures += _open_loop(measure, lambda: contenders.our_generator(url, cores[1], folder / "2.log", cores[0]))
     write(figures, FIGURES)
-    put_into(README, figures, _how(len(cores), load))
+    put_into(README, "make bench", f"{_how(len(cores), load)}\n\n{markdown(figures)}")
     sys.stdout.write(f"took {time.monotonic() - began:.0f} s\n")
     return 0
 

@@ -5,7 +5,7 @@ two clocks is in every figure and is not taken off: the generator's runs from ri
 the stand-in's from right after its `recv` to right before its `write`. So the generator's has the kernel's work on both
 ways and both wake-ups besides; on an idle machine with two processors that was 0.20 ms: 0.04 to send, 0.06 until the
 stand-in runs, 0.03 back to our kernel, 0.06 until we run. Stand-in and master have one processor, the worker another.
-`python -m tests.bench.bench_truth` prints a table and writes `build/figures/truth.json`; it
+`python -m tests.bench.bench_truth` prints a table, writes `build/figures/truth.json` and renews the README's table; it
 takes about one minute and a half.
 """
 
@@ -27,11 +27,12 @@ from controller.plans.arrivals import Arrivals
 from controller.plans.plan import Payloads
 from tests.bench.engine.contenders import pin
 from tests.bench.engine.open_loop import give
-from tests.bench.figures import Figure, write
+from tests.bench.figures import Figure, put_into, write
 from tests.compose.targets.tfserving_standin.running import a_stand_in, requests_in
 from tests.controller.generator.drive import Drive, a_spec
 
 FIGURES = Path("build/figures/truth.json")
+README = Path("README.md")
 DISTRIBUTIONS = {
     "constant 5 ms": "constant:5ms",
     "uniform 2 to 20 ms": "uniform:low=2ms,high=20ms",
@@ -50,7 +51,18 @@ def main() -> int:
     """Measure everything. Goals that are not reached are shown, they do not fail."""
     figures = [figure for name, option in DISTRIBUTIONS.items() for figure in _compare(name, option)]
     write(figures, FIGURES)
+    put_into(README, "make bench, percentiles", _table(figures))
     return 0
+
+
+def _table(figures: Sequence[Figure]) -> str:
+    """One line a distribution: by how much each quantile was reported above the log's, and whether that is near."""
+    heads = " | ".join(f"P{p * 100:g}" for p in QUANTILES)
+    lines = [f"| reported above the log, ms | {heads} |", "|---" * (1 + len(QUANTILES)) + "|"]
+    for number, name in enumerate(DISTRIBUTIONS):
+        row = figures[number * len(QUANTILES) : (number + 1) * len(QUANTILES)]
+        lines.append(f"| {name} | " + " | ".join(f"{one.value:.2f} {'✓' if one.holds else '✗'}" for one in row) + " |")
+    return "\n".join(lines)
 
 
 def _compare(name: str, option: str) -> Iterator[Figure]:

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-BEGIN, END = "<!-- make bench: begin -->", "<!-- make bench: end -->"
-
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -55,12 +53,13 @@ def markdown(figures: Sequence[Figure]) -> str:
     return "\n".join(lines)
 
 
-def put_into(readme: Path, figures: Sequence[Figure], how: str) -> bool:
-    """Renew the table between the two marks; False where there are none."""
-    text = readme.read_text()
-    if BEGIN not in text or END not in text:
+def put_into(readme: Path, command: str, text: str) -> bool:
+    """Renew what stands between the two marks of a command; False where there are none."""
+    begin, end = (f"<!-- {command}: {word} -->" for word in ("begin", "end"))
+    whole = readme.read_text()
+    if begin not in whole or end not in whole:
         return False
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    readme.write_text(f"{before}{BEGIN}\n{how}\n\n{markdown(figures)}\n{END}{after}")
+    before, _, rest = whole.partition(begin)
+    _, _, after = rest.partition(end)
+    readme.write_text(f"{before}{begin}\n{text}\n{end}{after}")
     return True

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.bench.figures import Figure, markdown, show
+from tests.bench.figures import Figure, markdown, put_into, show
 from tests.validity.scoring import SOON_SECONDS, Row
 
-BEGIN, END = "<!-- make validity-matrix: begin -->", "<!-- make validity-matrix: end -->"
 LEAST_FLAGGED, MOST_HEALTHY = 0.95, 0.05
 
 
@@ -58,23 +57,17 @@ def publish(rows: Sequence[Row], figures: Sequence[Figure], path: Path, *, readm
     for figure in figures:
         show(figure)
     if readme is not None:
-        _put_into(readme, rows, figures)
+        put_into(readme, "make validity-matrix", f"{markdown(figures)}\n\n{_table(rows)}")
 
 
-def _put_into(readme: Path, rows: Sequence[Row], figures: Sequence[Figure]) -> None:
-    text = readme.read_text()
-    if BEGIN not in text or END not in text:
-        return
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
+def _table(rows: Sequence[Row]) -> str:
     lines = ["| poisoned generator | first seen as | after | Locust's warning |", "|---|---|---|---|"]
     for row in _of(rows, "poisoned"):
         after_seconds = "never" if row.seconds is None else f"{row.seconds:.1f} s"
         warned = "yes" if row.locust_warned else "no"
         seen = ", ".join(row.named) or "nothing"
         lines.append(f"| {row.name.replace('_', ' ')} | {seen} | {after_seconds} | {warned} |")
-    table = "\n".join(lines)
-    readme.write_text(f"{before}{BEGIN}\n{markdown(figures)}\n\n{table}\n{END}{after}")
+    return "\n".join(lines)
 
 
 def _near(row: Row) -> str:
