@@ -25,6 +25,8 @@ SAMPLE_SECONDS = 2.0
 MOST_DOUBT = 30.0
 """MiB an hour either way: a soak too short to say more than this says nothing."""
 
+SOAK_SLOTS = 100
+
 T_95 = 1.96
 """Of the normal distribution; there are dozens of samples."""
 
@@ -97,8 +99,11 @@ class Memory:
 
 
 def soak(drive: Drive, rate: float, slot: int, seconds: float) -> Memory:
-    """Hold a rate; the first fifth only warms up."""
-    give(drive, Arrivals(rate, rate, 0.0, "poisson", 500, 1), slot)
+    """Hold a rate; the first fifth only warms up. It begins with more than can be sent, so that all that may be in
+    flight at once has been: a connection is made when it is first needed, and is no leak."""
+    for warming in (20 * rate, rate):
+        give(drive, Arrivals(warming, warming, 0.0, "poisson", SOAK_SLOTS, 1), slot)
+        drive.run(2.0)
     drive.run(seconds / 5)
     [worker] = drive.pids()
     times, sizes, deadline = [], [], time.monotonic() + seconds * 4 / 5
