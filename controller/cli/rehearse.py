@@ -6,7 +6,6 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,36 +22,51 @@ def add(subparsers: Any) -> None:
         subparsers, "rehearse", "go through a run without any load", "stagelight rehearse compose/plans/demo.yaml"
     )
     add_plan(parser)
-    parser.add_argument("--json", action="store_true", help="print the journal as JSON lines")
+    parser.add_argument("--json", action="store_true", help="print it as JSON lines; seconds are since the start")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
     """Print every action with its planned time; the target is not touched."""
     rehearsal = rehearse(load_plan(Path(args.plan)))
     for moment, entry in rehearsal.entries:
-        print(json.dumps({"at": moment, **entry}) if args.json else _line(moment, entry))
+        told = {key: value for key, value in entry.items() if key != "at"}  # of a clock that nobody else has
+        if args.json:
+            print(json.dumps({"seconds": round(moment, 3), **told}))
+        elif (what := _words(told)) is not None:
+            print(f"{moment:9.2f} s  {what}")
     if not args.json:
         sys.stderr.write(f"rehearsed: {rehearsal.ended.outcome} ({rehearsal.ended.reason}); nothing was sent\n")
     return ExitCode.PASS
 
 
-def _line(moment: float, entry: Mapping[str, Any]) -> str:
-    order = entry.get("order")
-    if order:
-        measured = ", measured" if order["measured"] else ""
-        arrivals = order["arrivals"]
-        load = f"{order['users']} users" if arrivals is None else _rates(arrivals["start"], arrivals["end"])
-        what = f"{load}, stage {order['stage']}, {order['phase']}{measured}"
-    else:
-        what = ", ".join(f"{key} {_shown(key, value)}" for key, value in entry.items() if key != "action")
-    return f"{moment:9.2f} s  {entry['action']:<15} {what}"
+def _words(entry: Mapping[str, Any]) -> str | None:
+    """What happens, for a reader; None for what only keeps an annotation alive."""
+    match entry["action"]:
+        case "StartGenerator":
+            return "the generator starts"
+        case "Give":
+            return f"  {_load(entry['order'])}"
+        case "OpenSlot":
+            return f"slot {entry['seq']} begins"
+        case "OpenWindow":
+            return f"slot {entry['seq']} is measured from here"
+        case "CloseSlot":
+            return f"slot {entry['seq']} ends"
+        case "ExtendSlot":
+            return None
+        case "DrainGenerator":
+            return f"no more load; answers are awaited for up to {entry['timeout']:g} s"
+        case "QuitGenerator":
+            return "the generator ends"
+        case other:
+            return f"{other} " + ", ".join(f"{key} {value}" for key, value in entry.items() if key != "action")
+
+
+def _load(order: Mapping[str, Any]) -> str:
+    measured, arrivals = ", measured" if order["measured"] else "", order["arrivals"]
+    load = f"{order['users']} users" if arrivals is None else _rates(arrivals["start"], arrivals["end"])
+    return f"{load}, stage {order['stage']}, {order['phase']}{measured}"
 
 
 def _rates(start: float, end: float) -> str:
     return format_rate(end) if start == end else f"{format_rate(start)} to {format_rate(end)}"
-
-
-def _shown(key: str, value: Any) -> str:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return f"{value:.0f}" if key == "at" and isinstance(value, float) else str(value)
