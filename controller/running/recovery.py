@@ -28,11 +28,10 @@ Entry = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Abandoned:
-    """A run that was closed for its lost controller: why, and how many generator processes had to be ended."""
+    """A run that was closed for its lost controller, and why."""
 
     run_id: str
     why: str
-    ended_processes: int
 
 
 def close_dangling(runs: RunsFolder, annotator: Annotator, discovery: Discovery, clock: Clock) -> tuple[Abandoned, ...]:
@@ -49,7 +48,8 @@ def _close(folder: Path, annotator: Annotator, clock: Clock) -> Abandoned:
     for region in annotator.open_regions():
         if region.run_id == run_id:
             annotator.put(end_unknown(region, times[-1] if times else None))
-    why = why_abandoned(entries)
+    left = f"; what still ran of its generator was ended (processes: {ended})" if ended else ""
+    why = why_abandoned(entries) + left
     directory = RunDirectory.open(folder, clock)
     try:
         plan = _plan(folder, entries)
@@ -59,7 +59,7 @@ def _close(folder: Path, annotator: Annotator, clock: Clock) -> Abandoned:
         directory.journal({ENDED: Outcome.ABANDONED, "because": why})
     finally:
         directory.close()
-    return Abandoned(run_id, why, ended)
+    return Abandoned(run_id, why)
 
 
 def _plan(folder: Path, entries: Sequence[Entry]) -> Plan | None:
