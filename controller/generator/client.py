@@ -26,6 +26,11 @@ class Reply(Protocol):
 class Client(Protocol):
     """One user's way to the target; at most one request at a time."""
 
+    @property
+    def unread(self) -> float:
+        """How long the last answer's end had been on this machine when it was read, seconds; 0 if that is unknown."""
+        ...
+
     def open(self, began: float) -> None:
         """Be ready to send, for a request that began at `began` (`time.perf_counter`); it ends within the timeout."""
         ...

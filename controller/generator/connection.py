@@ -27,7 +27,7 @@ class ConnectTimeoutError(ConnectionError):
 class Connection:
     """A connection along one route, made when it is needed and again after it was closed."""
 
-    __slots__ = ("_answer", "_deadlines", "_route", "_stream", "_timeout", "_used", "_wait")
+    __slots__ = ("_answer", "_deadlines", "_route", "_stream", "_timeout", "_used", "_wait", "unread")
 
     def __init__(self, route: Route) -> None:
         """To a resolved address: names are looked up once, before load, never in a request."""
@@ -38,6 +38,7 @@ class Connection:
         self._wait = Wait()
         self._answer = Answer(route.most, bodiless=route.bodiless)
         self._used = 0.0
+        self.unread = 0.0
 
     def open(self, began: float) -> None:
         """Be connected, for a request that began at `began` (`time.perf_counter`) and may last for the route's
@@ -67,6 +68,7 @@ class Connection:
                 answer.feed(data)
             else:
                 answer.end()
+        self.unread = stream.unread
         if answer.keep_alive:
             self._wait.until = NEVER
             self._used = time.perf_counter()

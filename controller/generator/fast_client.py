@@ -48,6 +48,7 @@ class FastConnection:
     """A pool of one connection."""
 
     __slots__ = ("_agent", "_began", "_route")
+    unread = 0.0
 
     def __init__(self, route: Route) -> None:
         """Nothing is connected yet."""

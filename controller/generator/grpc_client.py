@@ -42,6 +42,7 @@ class GrpcConnection:
     """One channel; its connection is made with the first call, and anew after GOAWAY or loss."""
 
     __slots__ = ("_began", "_call", "_channel", "_listens", "_made", "_metadata", "_own", "_timeout")
+    unread = 0.0
 
     def __init__(
         self,

@@ -36,7 +36,8 @@ class Sender:
     def send(self, intended: Account | None = None, due: float | None = None, request: Any = None) -> Sent:
         """One request, else the pool's next, on the account `intended`, else on that of the order in effect.
 
-        Its time runs from the moment at which we want to send, so that a connection that has to be made counts in it.
+        Its time runs from the moment at which we want to send, so that a connection that has to be made counts in it,
+        until the answer's end has reached this machine, where the kernel stamps it, else until it has been read.
         A connection that could not be made is a request, too. In an open loop it was `due` (`time.perf_counter`).
         """
         work, connection = self._work, self.connection
@@ -50,7 +51,8 @@ class Sender:
                 return Sent.HELD
             account = self._begin(intended, late)
             reply = self._insist(request, began) if work.retries else connection.exchange(request)
-            us = round((time.perf_counter() - began) * 1e6)
+            took = time.perf_counter() - began
+            us = round((took - connection.unread if 0.0 < connection.unread < took else took) * 1e6)
             outcome = work.check.outcome(request, reply)
         except BaseException as error:
             us = round((time.perf_counter() - began) * 1e6)

@@ -1,10 +1,11 @@
 """Measures the instrument against the truth: quantiles as reported, and as the stand-in's own log has them.
 
 Five known distributions; the log says of each request when it arrived and when its answer left. What lies between the
-two clocks is in every figure and is not taken off: the generator's runs from right before `send` to the parsed answer,
-the stand-in's from right after its `recv` to right before its `write`. So the generator's has the kernel's work on both
-ways and both wake-ups besides; on an idle machine with two processors that was 0.20 ms: 0.04 to send, 0.06 until the
-stand-in runs, 0.03 back to our kernel, 0.06 until we run. Stand-in and master have one processor, the worker another.
+two clocks is in every figure and is not taken off: the generator's runs from right before `send` until the answer has
+reached this machine's kernel, the stand-in's from right after its `recv` to right before its `write`. So the
+generator's has the kernel's work on both ways and the stand-in's wake-up besides; on an idle machine with two
+processors that is 0.13 ms: 0.04 to send, 0.06 until the stand-in runs, 0.03 back to our kernel. Stand-in and master
+have one processor, the worker another.
 `python -m tests.bench.bench_truth` prints a table, writes `build/figures/truth.json` and renews the README's table; it
 takes about one minute and a half.
 """
