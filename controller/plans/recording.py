@@ -14,8 +14,8 @@ from controller.plans.json_lines import BadLine, json_lines
 from controller.plans.recorded import request_problem
 from controller.plans.recording_profile import Profile
 
-MOST_REQUESTS = 2_000_000
-"""Of a recording: each takes 16 bytes in every worker."""
+MOST_REQUESTS = 500_000
+"""Of a recording: each takes 16 bytes in every worker, and has to be encoded while the master waits for its workers."""
 
 MOST_PROBLEMS = 5
 """Lines that are named; of the others only the number is."""
