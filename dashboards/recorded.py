@@ -147,12 +147,6 @@ GPU_THROTTLED = Metric(
     "1 while the reason holds clocks down.",
     ("job", "instance", "uuid", "reason"),
 )
-GPU_UNCORRECTED = Metric(
-    "uuid:gpu_uncorrected_errors:increase5m", "gauge", "Memory errors not corrected.", ("job", "instance", "uuid")
-)
-GPU_REMAPPING_FAILED = Metric(
-    "uuid:gpu_row_remapping_failed:bool", "gauge", "1 when a row could not be replaced.", ("job", "instance", "uuid")
-)
 
 GPU_SIMULATED = Metric(
     "instance:gpu_simulated:bool", "gauge", "1 where a stand-in answers: no figure is real.", ("job", "instance")

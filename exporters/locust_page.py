@@ -37,17 +37,17 @@ class Page(Collector):
         connected = account.connected(state.now)
         yield InfoMetricFamily(names.INFO.family, names.INFO.help, value=dict(state.info))
         totals = {outcome: sum(buckets.counts.values()) for outcome, buckets in account.durations.items()}
-        yield families.counter(names.REQUESTS, (((outcome,), number) for outcome, number in totals.items()))
+        yield families.family(names.REQUESTS, (((outcome,), number) for outcome, number in totals.items()))
         seen: dict[tuple[str, ...], families.Cumulative] = {
             (o,): one.told() for o, one in account.durations.items() if totals[o] or o == "ok"
         }
         yield families.histogram(names.DURATION, seen)
-        yield families.gauge(names.USERS_TARGET, [((), state.users_target)])
-        yield families.gauge(names.USERS_RUNNING, [((), state.users)])
-        yield families.gauge(names.WORKERS_EXPECTED, [((), state.workers_expected)])
-        yield families.gauge(names.WORKERS_CONNECTED, [((), len(connected))])
+        yield families.family(names.USERS_TARGET, [((), state.users_target)])
+        yield families.family(names.USERS_RUNNING, [((), state.users)])
+        yield families.family(names.WORKERS_EXPECTED, [((), state.workers_expected)])
+        yield families.family(names.WORKERS_CONNECTED, [((), len(connected))])
         ages = (((process.name,), state.now - process.seen) for process in account.processes.values())
-        yield families.gauge(names.WORKER_REPORT_AGE, ages)
+        yield families.family(names.WORKER_REPORT_AGE, ages)
         yield families.histogram(names.LOOP_LAG, {(process.name,): process.lags.told() for process in connected})
         yield families.limits(self._limits)
         yield from families.vitals([(process.name, process.vitals) for process in connected], account.master)

@@ -35,20 +35,20 @@ class BookCollector(Collector):
         yield InfoMetricFamily(
             loadgen.INFO.family, loadgen.INFO.help, value={**info, "locust_version": self._locust_version}
         )
-        yield families.counter(loadgen.REQUESTS, [((outcome,), number) for outcome, number in book.totals.items()])
+        yield families.family(loadgen.REQUESTS, [((outcome,), number) for outcome, number in book.totals.items()])
         yield families.histogram(loadgen.DURATION, {(o,): one.told() for o, one in book.durations.items()})
         yield from _open_loop(book)
-        yield families.counter(loadgen.RETRIES, [((), book.retries)])
-        yield families.counter(loadgen.STARTED, [((), book.started)])
-        yield families.counter(loadgen.REPORTS_LOST, [((), book.reports_lost)])
-        yield families.gauge(loadgen.IN_FLIGHT, [((), book.started - book.ended)])
-        yield families.gauge(loadgen.USERS_TARGET, [((), book.order.users)])
-        yield families.gauge(loadgen.USERS_RUNNING, [((), book.users)])
-        yield families.gauge(loadgen.WORKERS_EXPECTED, [((), spec.workers)])
+        yield families.family(loadgen.RETRIES, [((), book.retries)])
+        yield families.family(loadgen.STARTED, [((), book.started)])
+        yield families.family(loadgen.REPORTS_LOST, [((), book.reports_lost)])
+        yield families.family(loadgen.IN_FLIGHT, [((), book.started - book.ended)])
+        yield families.family(loadgen.USERS_TARGET, [((), book.order.users)])
+        yield families.family(loadgen.USERS_RUNNING, [((), book.users)])
+        yield families.family(loadgen.WORKERS_EXPECTED, [((), spec.workers)])
         connected = [member for member in book.members.values() if member.connected(now)]
-        yield families.gauge(loadgen.WORKERS_CONNECTED, [((), len(connected))])
+        yield families.family(loadgen.WORKERS_CONNECTED, [((), len(connected))])
         ages = [((member.name,), member.age(now)) for member in book.members.values()]
-        yield families.gauge(loadgen.WORKER_REPORT_AGE, ages)
+        yield families.family(loadgen.WORKER_REPORT_AGE, ages)
         read = [(member, member.vitals) for member in connected if member.vitals is not None]
         yield families.histogram(loadgen.LOOP_LAG, {(member.name,): member.lags.told() for member, _ in read})
         yield from families.vitals([(member.name, vitals) for member, vitals in read], book.master)
@@ -58,9 +58,9 @@ class BookCollector(Collector):
 def _open_loop(book: Book) -> Iterator[Metric]:
     """Latencies from the intended send have no series before there is one: most runs have no open loop."""
     open_book = book.open
-    yield families.gauge(loadgen.RATE_TARGET, [((), book.rate(time.time()))])
-    yield families.counter(loadgen.ARRIVALS, [((), open_book.due)])
-    yield families.counter(loadgen.DROPPED, [((reason,), number) for reason, number in open_book.dropped.items()])
+    yield families.family(loadgen.RATE_TARGET, [((), book.rate(time.time()))])
+    yield families.family(loadgen.ARRIVALS, [((), open_book.due)])
+    yield families.family(loadgen.DROPPED, [((reason,), number) for reason, number in open_book.dropped.items()])
     yield families.histogram(loadgen.LATENESS, {(): open_book.lateness.told()})
     intended = open_book.durations.items() if open_book.due or book.order.arrivals else ()
     yield families.histogram(loadgen.INTENDED_DURATION, {(outcome,): buckets.told() for outcome, buckets in intended})

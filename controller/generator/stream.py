@@ -142,7 +142,8 @@ class Stream:
 def _since(stamp: bytes) -> float:
     """Seconds since a stamp of the wall clock."""
     seconds, nanoseconds = _STAMP.unpack(stamp)
-    return time.time() - float(seconds) - float(nanoseconds) * 1e-9
+    since: float = time.time() - seconds - nanoseconds * 1e-9
+    return since
 
 
 class TlsStream(Stream):

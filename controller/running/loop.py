@@ -205,11 +205,12 @@ class RunLoop:
             self.watched, marks = finish(self.watched)
             self._mark(marks)
         if isinstance(state, Loading):
-            elapsed = self.clock.monotonic() - state.origin
+            mono = self.clock.monotonic()
+            elapsed = mono - state.origin
             left = max(self.timetable.span.total_seconds() - elapsed, 0.0)
             now = load_at(self.timetable, timedelta(seconds=elapsed))
             rate = now.arrivals.start if now is not None and now.arrivals is not None else None
-            silence = self.clock.monotonic() - max(self.reported, state.origin)
+            silence = mono - max(self.reported, state.origin)
             load = {"users": state.last.users, "rate": rate, "silence": silence}
             self.board.update(state="loading", slots=slots, elapsed=elapsed, remaining=left, **load)
         else:
